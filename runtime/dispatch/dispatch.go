@@ -1,0 +1,65 @@
+// Package dispatch is the one path every incoming request takes, whatever
+// transport and revision it came by: exchange, in-flight table, deadline,
+// cancel, and the interfaces a transport and a server implementation meet at.
+//
+// It must not know HTTP, stdio, or any particular MCP method beyond the table
+// in runtime/mcp.
+package dispatch
+
+import (
+	"context"
+
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+)
+
+// Server is what stands behind a front: the sidecar's proxy, and a native
+// server. All methods may be called concurrently.
+type Server interface {
+	// Open serves a legacy initialize. On success the front keeps s alive
+	// until Closed; the result is the raw InitializeResult. ctx ends when the
+	// client cancels or the deadline passes.
+	Open(ctx context.Context, x *Exchange, s Session) Outcome
+	// Serve handles every other request of either era. x.Session() is nil for
+	// requests without a session. It returns when the answer is known; ctx is
+	// cancelled, with a cause, by cancel, disconnect (2026-07-28), deadline,
+	// session end and drain.
+	Serve(ctx context.Context, x *Exchange) Outcome
+	// Notify handles a client notification that the front does not consume
+	// itself (it consumes initialized, cancelled and progress).
+	Notify(ctx context.Context, s Session, n *jsonrpc.Message)
+	// Closed tells that a session whose Open succeeded has ended. Called once.
+	Closed(s Session, cause error)
+}
+
+// Session is a legacy session as a Server sees it. It may outlive the
+// connection it began on.
+type Session interface {
+	// Key is unique in this process; it is not the wire id.
+	Key() string
+	Principal() string
+	// Revision is the negotiated protocol revision.
+	Revision() string
+	// ClientCapabilities is the raw object from initialize; never nil.
+	ClientCapabilities() []byte
+	// Value and SetValue carry the Server's own state of the session.
+	Value() any
+	SetValue(any)
+	// Notify sends an unsolicited notification: newest live GET stream, else a
+	// bounded queue (P3, B10.12). raw is a complete message.
+	Notify(raw []byte) error
+	// Call makes a reverse request that belongs to no client request. params
+	// is raw; the result is raw (B6.3).
+	Call(ctx context.Context, method string, params []byte) Outcome
+	// Close ends the session: in-flight exchanges, streams, pending calls.
+	// Idempotent; does not wait for peers.
+	Close(cause error)
+	// Context is cancelled when the session ends.
+	Context() context.Context
+}
+
+// Outcome is how a request ends: exactly one of Result (raw) and Err is set.
+// The closed set grows by input-required and task (D3); nothing else may.
+type Outcome struct {
+	Result []byte
+	Err    *jsonrpc.Error
+}

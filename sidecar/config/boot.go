@@ -1,0 +1,74 @@
+// Package config is the contract between operator and sidecar: two files and
+// the constants both sides must agree on (ports, paths, names). It is the only
+// sidecar package that controllers import.
+//
+// Boot is what is tied to the pod template: rendered into it, changed only by
+// a rollout, never reloaded. Live is hot-reloaded and must be valid for every
+// pod of the server whatever its template (O1), so it may not name anything
+// that Boot owns.
+package config
+
+// Boot is the boot config, JSON of at most MaxBootBytes in the sidecar's
+// environment variable BootEnv.
+type Boot struct {
+	// Version of this format; 1.
+	Version int `json:"version"`
+	// Server names the McpServer this pod belongs to.
+	Server ServerRef `json:"server"`
+	// Workload says what is in the pod and how it is spoken to.
+	Workload Workload `json:"workload"`
+	// Clocks are the termination clocks, all computed by NewClocks.
+	Clocks Clocks `json:"clocks"`
+	// ContractVersions are the live contract versions this template's sidecar
+	// is known to read, newest first.
+	ContractVersions []int `json:"contractVersions"`
+}
+
+// ServerRef identifies a McpServer.
+type ServerRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+}
+
+// WorkloadType is how the sidecar talks to the workload.
+type WorkloadType string
+
+// The workload types.
+const (
+	WorkloadStdio WorkloadType = "Stdio"
+	WorkloadMCP   WorkloadType = "MCP"
+)
+
+// Workload is a union: exactly the member that Type names is set.
+type Workload struct {
+	Type  WorkloadType `json:"type"`
+	Stdio *Stdio       `json:"stdio,omitempty"`
+	MCP   *MCP         `json:"mcp,omitempty"`
+}
+
+// Stdio configures a workload that the agent starts, one process per session
+// (R23). Seconds and bytes are positive.
+type Stdio struct {
+	ProcessModel    string `json:"processModel"` // PerSession
+	MaxProcesses    int    `json:"maxProcesses"`
+	IdleSeconds     int    `json:"idleSeconds"`
+	StartupSeconds  int    `json:"startupSeconds"`
+	MaxMessageBytes int    `json:"maxMessageBytes"`
+}
+
+// MCP configures a workload that speaks streamable HTTP on loopback.
+type MCP struct {
+	Port int    `json:"port"`
+	Path string `json:"path"`
+}
+
+// Clocks are the termination clocks of O3, in seconds. Grace is their sum, so
+// no hook can run into the kubelet's KILL.
+type Clocks struct {
+	PropagationSeconds  int `json:"propagationSeconds"`
+	DrainSeconds        int `json:"drainSeconds"`
+	WorkloadTermSeconds int `json:"workloadTermSeconds"`
+	SidecarSeconds      int `json:"sidecarSeconds"`
+	MarginSeconds       int `json:"marginSeconds"`
+}

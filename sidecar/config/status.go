@@ -1,0 +1,62 @@
+package config
+
+// Status is the body of GET /status on the admin port (O6a): it explains, it
+// never decides readiness, and holds no secrets.
+type Status struct {
+	PodUID          string         `json:"podUID"`
+	BootHash        string         `json:"bootHash"`
+	ContractVersion int            `json:"contractVersion"`
+	LiveDigest      string         `json:"liveDigest"`
+	LiveError       string         `json:"liveError,omitempty"`
+	Draining        bool           `json:"draining"`
+	Ready           bool           `json:"ready"`
+	Workload        WorkloadStatus `json:"workload"`
+	Counts          Counts         `json:"counts"`
+}
+
+// WorkloadState is where the handshake with the workload stands.
+type WorkloadState string
+
+// The workload states.
+const (
+	WorkloadStarting WorkloadState = "Starting" // no handshake yet
+	WorkloadUp       WorkloadState = "Ready"    // the last handshake succeeded
+	WorkloadFailed   WorkloadState = "Failed"   // Reason says why
+)
+
+// Reasons of a workload that is not Ready; the operator words them for people.
+const (
+	ReasonAgentUnreachable = "AgentUnreachable" // the agent's socket does not answer
+	ReasonExited           = "Exited"           // the command ended during the handshake
+	ReasonNoAnswer         = "NoAnswer"         // nothing came within startupSeconds
+	ReasonBadOutput        = "BadOutput"        // output that is not the protocol
+	ReasonRefused          = "ConnectionRefused"
+	ReasonHTTPStatus       = "HTTPStatus"
+	ReasonBadHandshake     = "BadHandshake" // answered, but not with a usable InitializeResult
+)
+
+// WorkloadStatus is the last handshake as it went.
+type WorkloadStatus struct {
+	State    WorkloadState `json:"state"`
+	Reason   string        `json:"reason,omitempty"`
+	ExitCode *int          `json:"exitCode,omitempty"`
+	// Era is "legacy" or "modern"; Revision, Name and Version are the
+	// workload's own words, truncated.
+	Era      string `json:"era,omitempty"`
+	Revision string `json:"revision,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Version  string `json:"version,omitempty"`
+	// Exposed: the workload's own port answers on the pod address (O10).
+	Exposed bool `json:"exposed,omitempty"`
+	// StderrTail are the last lines of the process that failed; for people
+	// (kubectl mcp check), never copied into conditions (O18).
+	StderrTail []string `json:"stderrTail,omitempty"`
+}
+
+// Counts are gauges of the moment.
+type Counts struct {
+	Sessions  int `json:"sessions"`
+	Active    int `json:"active"`
+	Streams   int `json:"streams"`
+	Processes int `json:"processes"`
+}
