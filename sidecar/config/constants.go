@@ -39,3 +39,12 @@ const (
 	PathStartup = "/startup"
 	PathStatus  = "/status"
 )
+
+// The key Secret (D9, O8): one entry per key id holding KeyBytes random bytes,
+// and SealWith, which holds the id of the key that new handles are sealed
+// with. A key id is 1 to MaxKeyID characters of a-z and 0-9.
+const (
+	SealWith = "sealWith"
+	KeyBytes = 32
+	MaxKeyID = 8
+)

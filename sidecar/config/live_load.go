@@ -1,0 +1,126 @@
+package config
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// LiveKey is the ConfigMap key, and so the file name in LiveDir, that holds
+// the live contract of one version. Each version has its own, so a newer
+// operator never strands an older sidecar (O1).
+func LiveKey(version int) string { return "v" + strconv.Itoa(version) + ".json.gz" }
+
+// EncodeLive returns l as the value of LiveKey(l.Version) in binaryData, and
+// the digest that a sidecar reports once it runs with it. Equal input gives
+// equal bytes. The digest is over the JSON, so it survives another compressor.
+func EncodeLive(l Live) (gz []byte, digest string, err error) {
+	if err := l.Validate(); err != nil {
+		return nil, "", fmt.Errorf("live contract: %w", err)
+	}
+	raw, err := encodeCanonical(l)
+	if err != nil {
+		return nil, "", fmt.Errorf("live contract: %w", err)
+	}
+	if len(raw) > MaxLiveRawBytes {
+		return nil, "", fmt.Errorf("live contract: %w: %d bytes unpacked, %d fit", ErrTooLarge, len(raw), MaxLiveRawBytes)
+	}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b) // no name, no time: deterministic
+	if _, err := w.Write(raw); err != nil {
+		return nil, "", fmt.Errorf("live contract: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, "", fmt.Errorf("live contract: %w", err)
+	}
+	if b.Len() > MaxLiveBytes {
+		return nil, "", fmt.Errorf("live contract: %w: %d bytes packed, %d fit", ErrTooLarge, b.Len(), MaxLiveBytes)
+	}
+	return b.Bytes(), liveDigest(raw), nil
+}
+
+// DecodeLive reads what EncodeLive wrote, strictly and within its bounds
+// whatever the bytes unpack to. Errors are as for LoadBoot.
+func DecodeLive(gz []byte) (l Live, digest string, err error) {
+	raw, err := unpack(gz)
+	if err != nil {
+		return Live{}, "", fmt.Errorf("live contract: %w", err)
+	}
+	if err := decodeStrict(raw, &l); err != nil {
+		return Live{}, "", fmt.Errorf("live contract: %w", err)
+	}
+	if l.Version != LiveVersion {
+		return Live{}, "", fmt.Errorf("live contract: %w: %d, this build reads %d", ErrVersion, l.Version, LiveVersion)
+	}
+	if err := l.Validate(); err != nil {
+		return Live{}, "", fmt.Errorf("live contract: %w", err)
+	}
+	return l, liveDigest(raw), nil
+}
+
+func unpack(gz []byte) ([]byte, error) {
+	if len(gz) > MaxLiveBytes {
+		return nil, fmt.Errorf("%w: %d bytes packed, %d allowed", ErrTooLarge, len(gz), MaxLiveBytes)
+	}
+	in := bytes.NewReader(gz)
+	r, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	r.Multistream(false) // one file, and nothing hidden behind it
+	raw, err := io.ReadAll(io.LimitReader(r, MaxLiveRawBytes+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(raw) > MaxLiveRawBytes:
+		return nil, fmt.Errorf("%w: more than %d bytes unpacked", ErrTooLarge, MaxLiveRawBytes)
+	case in.Len() > 0:
+		return nil, errors.New("data after the gzip stream")
+	}
+	return raw, nil
+}
+
+func liveDigest(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// Validate reports everything that is wrong with l as an *InvalidError.
+func (l Live) Validate() error {
+	var ps problems
+	if l.Version != LiveVersion {
+		ps.addf("version", "must be %d", LiveVersion)
+	}
+	ps.within("limits.requestSeconds", int64(l.Limits.RequestSeconds), 1, MaxRequestSeconds)
+	ps.within("limits.maxBodyBytes", l.Limits.MaxBodyBytes, MinMaxBodyBytes, MaxMaxBodyBytes)
+	ps.within("limits.maxConcurrentCalls", int64(l.Limits.MaxConcurrentCalls), 1, MaxMaxConcurrentCalls)
+	ps.within("limits.keepAliveSeconds", int64(l.Limits.KeepAliveSeconds), 1, MaxKeepAliveSeconds)
+	if n := len(l.Network.AllowedOrigins); n > MaxAllowedOrigins {
+		ps.addf("network.allowedOrigins", "%d entries, %d allowed", n, MaxAllowedOrigins)
+		return ps.err()
+	}
+	for i, o := range l.Network.AllowedOrigins {
+		if !validOrigin(o) {
+			ps.addf(fmt.Sprintf("network.allowedOrigins[%d]", i), "%q is not scheme://host[:port]", clip(o))
+		}
+	}
+	return ps.err()
+}
+
+// validOrigin accepts what a browser can send as Origin, in its own spelling:
+// lower case, no path, no user.
+func validOrigin(o string) bool {
+	if o == "" || len(o) > MaxOriginLength || o != strings.ToLower(o) {
+		return false
+	}
+	u, err := url.Parse(o)
+	return err == nil && u.Scheme != "" && u.Host != "" && u.User == nil && u.Opaque == "" && u.Hostname() != "" &&
+		!strings.ContainsAny(u.Host, "*, ") && o == u.Scheme+"://"+u.Host
+}
