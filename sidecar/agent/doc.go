@@ -1,0 +1,34 @@
+// Package agent starts and ends the processes of a Stdio workload from the
+// sidecar's side. The other side, sidecar/agent/supervisor, is PID 1 of the
+// workload container (sidecar/cmd/mcp-agent).
+//
+// A unix socket in a directory that both containers mount carries control
+// only, one connection per process (P11):
+//
+//	sidecar                                agent
+//	{"v":1,"start":{"key":…,"env":…}}  →
+//	                                   ←   {"v":1,"started":{"pid":…}} + 2 descriptors
+//	{"signal":"TERM"} | {"stop":{}}    →
+//	                                   ←   {"stopping":{}}
+//	                                   ←   {"exit":{"code":…,"signal":…,"stderrTail":[…]}}
+//
+// The descriptors are the write end of the child's stdin and the read end of
+// its stdout. The agent keeps no copy, so the protocol's bytes are moved once,
+// by the kernel: closing Stdin is the half-close, a full pipe is the
+// backpressure, and the death of the sidecar is an end of file for the child.
+//
+// What ends a process, always in this order (W18.7): stdin closed, then TERM
+// to its group, then KILL to its group, then KILL to whatever still carries
+// its key in the environment. The clocks are in the start request.
+//
+//	p, err := agent.Dialer{Socket: config.AgentSocket}.Start(ctx, agent.StartRequest{Key: key})
+//	if err != nil {
+//		switch agent.CodeOf(err) { … }
+//	}
+//	defer p.Close()
+//
+// The package knows nothing of MCP, of framing, of sessions or of how many
+// processes there should be; the agent's own bound is a last resort. It
+// imports the standard library and x/sys only, because the agent binary that
+// is copied into every workload container contains it.
+package agent
