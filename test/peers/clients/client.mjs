@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// One MCP client for the tests and the demo, on either TypeScript SDK.
+//
+//   client.mjs --sdk v1|v2|v2-legacy --url URL COMMAND [ARGS]
+//
+// Commands: list | call NAME [JSON] | spread NAME [COUNT] | loop NAME [JSON] | hold
+// Output: JSON lines on stdout. Exit code 0: done; 1: the server refused or
+// could not be reached (said on stderr); 2: wrong usage.
+import { parseArgs } from 'node:util';
+import * as commands from './commands.mjs';
+
+const { values: o, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    sdk: { type: 'string', default: 'v2' },
+    url: { type: 'string' },
+    seconds: { type: 'string', default: '60' },
+    timeout: { type: 'string', default: '60' },
+    // Without capabilities the servers hide the tools that ask back.
+    incapable: { type: 'boolean', default: false },
+  },
+});
+
+const sdks = {
+  v1: { file: './sdk-v1.mjs' },
+  v2: { file: './sdk-v2.mjs', mode: 'auto' },
+  'v2-legacy': { file: './sdk-v2.mjs', mode: 'legacy' },
+};
+
+const [verb, ...args] = positionals;
+const sdk = sdks[o.sdk];
+if (!sdk || !o.url || !Object.hasOwn(commands, verb ?? '') || verb === 'describe') {
+  console.error('usage: client.mjs --sdk v1|v2|v2-legacy --url URL list | call NAME [JSON] | spread NAME [COUNT] | loop NAME [JSON] | hold');
+  process.exit(2);
+}
+
+try {
+  const { connect } = await import(sdk.file);
+  const options = {
+    connect: () => connect({ url: o.url, mode: sdk.mode, capable: !o.incapable }),
+    seconds: Number(o.seconds),
+    timeoutMs: Number(o.timeout) * 1000,
+  };
+  process.exitCode = await commands[verb](options, ...args);
+} catch (err) {
+  console.error(JSON.stringify(commands.describe(err)));
+  process.exitCode = 1;
+}
+// Sockets kept alive by fetch must not hold the process.
+process.exit();

@@ -1,0 +1,90 @@
+// Command peer is a MCP client on either Go SDK, with the output of
+// ../clients/client.mjs: one JSON event a line.
+//
+//	peer -sdk go-sdk|mcp-go -url URL [-revision 2025-11-25] list
+//	peer -sdk go-sdk|mcp-go -url URL [-revision 2025-11-25] call NAME [JSON]
+//
+// Exit code 0: done; 1: the server refused or could not be reached.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+)
+
+// session is what both SDKs offer here.
+type session interface {
+	revision() string
+	list(ctx context.Context) ([]string, error)
+	call(ctx context.Context, name string, args map[string]any) (result any, failed bool, err error)
+	close() error
+}
+
+// version is what the peers call themselves.
+const version = "1.0.0"
+
+func main() {
+	sdk := flag.String("sdk", "go-sdk", "go-sdk or mcp-go")
+	url := flag.String("url", "", "the MCP endpoint")
+	rev := flag.String("revision", "", "offer this protocol revision; empty: the SDK's newest")
+	timeout := flag.Duration("timeout", 30*time.Second, "bound of the whole run")
+	flag.Parse()
+	ctx, cancel := context.WithTimeout(context.Background(), *timeout)
+	defer cancel()
+	if err := run(ctx, *sdk, *url, *rev, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, sdk, url, rev string, args []string) error {
+	open, ok := map[string]func(context.Context, string, string) (session, error){"go-sdk": openGoSDK, "mcp-go": openMCPGo}[sdk]
+	if !ok || url == "" || len(args) == 0 {
+		return fmt.Errorf("usage: peer -sdk go-sdk|mcp-go -url URL list | call NAME [JSON]")
+	}
+	s, err := open(ctx, url, rev)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer s.close()
+	emit("connected", map[string]any{"revision": s.revision()})
+	switch {
+	case args[0] == "list":
+		names, err := s.list(ctx)
+		if err != nil {
+			return err
+		}
+		emit("tools", map[string]any{"names": names})
+	case args[0] == "call" && len(args) > 1:
+		in := map[string]any{}
+		if len(args) > 2 {
+			if err := json.Unmarshal([]byte(args[2]), &in); err != nil {
+				return err
+			}
+		}
+		result, failed, err := s.call(ctx, args[1], in)
+		if err != nil {
+			return err
+		}
+		emit("result", map[string]any{"tool": args[1], "result": result})
+		if failed {
+			return fmt.Errorf("%s: the tool answered with an error", args[1])
+		}
+	default:
+		return fmt.Errorf("unknown command %q", args)
+	}
+	return nil
+}
+
+func emit(event string, fields map[string]any) {
+	fields["event"] = event
+	line, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // what the SDKs decoded from JSON can be encoded again
+	}
+	fmt.Println(string(line))
+}
