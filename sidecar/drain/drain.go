@@ -1,0 +1,263 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrTimeUp is the cause given to requests that are cut because the drain has
+// lasted as long as it may.
+var ErrTimeUp = errors.New("drain: time is up")
+
+// State is where a drain stands. States only ever grow.
+type State int
+
+// The states, see the package comment.
+const (
+	Serving State = iota
+	Leaving
+	Closing
+	Drained
+	Closed
+)
+
+var stateNames = [...]string{"serving", "leaving", "closing", "drained", "closed"}
+
+// String names the state for logs.
+func (s State) String() string { return stateNames[s] }
+
+// cutAnswer is how long cut requests have for their last words.
+const cutAnswer = time.Second
+
+// Clocks bound the steps.
+type Clocks struct {
+	// Propagation is how long endpoints may take to move away.
+	Propagation time.Duration
+	// Drain is how long requests may take after that, linger included.
+	Drain time.Duration
+	// Linger is how long there must have been nothing in flight before the
+	// drain is over: a client that reuses a connection just now must still
+	// get an answer (O25).
+	Linger time.Duration
+	// Spread is the window over which streams are ended, so that their
+	// clients do not come back in one herd.
+	Spread time.Duration
+}
+
+// Options configure a Drainer. Functions may be nil.
+type Options struct {
+	Clocks Clocks
+	// Stop is called once when Closing begins: refuse new sessions, end
+	// streams spread over at most the given window. It must not block.
+	Stop func(spread time.Duration)
+	// Cut is called once if time is up before all is quiet: end what is in
+	// flight with the cause. It must not block.
+	Cut func(cause error)
+	// Observe is told each new state, with the cause of the drain and the
+	// requests in flight at that moment. It must not block.
+	Observe func(s State, cause string, inFlight int)
+}
+
+// Drainer is one drain. All methods may be called concurrently. Run must be
+// running for a drain to make progress.
+type Drainer struct {
+	o        Options
+	draining chan struct{} // closed by the first Begin
+	drained  chan struct{}
+
+	mu       sync.Mutex
+	state    State
+	cause    string
+	inFlight int
+	idle     chan struct{} // closed while nothing is in flight
+	idleFrom time.Time
+}
+
+// New returns a Drainer that serves.
+func New(o Options) *Drainer {
+	idle := make(chan struct{})
+	close(idle)
+	return &Drainer{o: o, draining: make(chan struct{}), drained: make(chan struct{}), idle: idle, idleFrom: time.Now()}
+}
+
+// Begin starts the drain and returns at once. cause is a constant word. Only
+// the first call counts.
+func (d *Drainer) Begin(cause string) {
+	d.mu.Lock()
+	first := d.state == Serving
+	if first {
+		d.state, d.cause = Leaving, cause
+		close(d.draining)
+	}
+	n := d.inFlight
+	d.mu.Unlock()
+	if first {
+		d.observe(Leaving, cause, n)
+	}
+}
+
+// Draining is closed once a drain has begun.
+func (d *Drainer) Draining() <-chan struct{} { return d.draining }
+
+// Drained is closed once the drain is over.
+func (d *Drainer) Drained() <-chan struct{} { return d.drained }
+
+// State returns the present state.
+func (d *Drainer) State() State {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state
+}
+
+// InFlight returns how many requests are between Enter and leave.
+func (d *Drainer) InFlight() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.inFlight
+}
+
+// Enter counts a request in. It refuses once the drain is over. leave must be
+// called exactly once, after the answer has been written.
+func (d *Drainer) Enter() (leave func(), ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.state >= Drained {
+		return nil, false
+	}
+	if d.inFlight == 0 {
+		d.idle = make(chan struct{})
+	}
+	d.inFlight++
+	return d.leave, true
+}
+
+func (d *Drainer) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.inFlight--
+	if d.inFlight == 0 {
+		d.idleFrom = time.Now()
+		close(d.idle)
+	}
+}
+
+// Run waits for Begin and then takes the drain through its states until it is
+// Drained. If ctx ends earlier it returns the cause.
+func (d *Drainer) Run(ctx context.Context) error {
+	select {
+	case <-d.draining:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := wait(ctx, d.o.Clocks.Propagation); err != nil {
+		return err
+	}
+	d.advance(Closing)
+	if d.o.Stop != nil {
+		d.o.Stop(min(d.o.Clocks.Spread, d.o.Clocks.Drain/2))
+	}
+	// What is cut needs a moment to say so to its clients, within Drain.
+	answer := min(cutAnswer, d.o.Clocks.Drain/4)
+	if !d.quiet(ctx, d.o.Clocks.Drain-answer) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if d.o.Cut != nil {
+			d.o.Cut(ErrTimeUp)
+		}
+		d.empty(ctx, answer)
+	}
+	d.advance(Drained)
+	close(d.drained)
+	return nil
+}
+
+// Close marks the end: call it when the listeners are closed.
+func (d *Drainer) Close() { d.advance(Closed) }
+
+// quiet waits until nothing has been in flight for Linger, and reports whether
+// that came within most. Time up with nothing in flight is quiet too.
+func (d *Drainer) quiet(ctx context.Context, most time.Duration) bool {
+	closing := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for {
+		busy, since := d.activity()
+		if busy != nil {
+			select {
+			case <-busy:
+				continue
+			case <-ctx.Done():
+				return false
+			}
+		}
+		if closing.After(since) {
+			since = closing
+		}
+		left := d.o.Clocks.Linger - time.Since(since)
+		if left <= 0 {
+			return true
+		}
+		if wait(ctx, left) != nil {
+			return errors.Is(ctx.Err(), context.DeadlineExceeded) && d.InFlight() == 0
+		}
+	}
+}
+
+// empty waits until nothing is in flight, at most for the given time.
+func (d *Drainer) empty(ctx context.Context, most time.Duration) {
+	busy, _ := d.activity()
+	if busy == nil {
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-busy:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// activity returns a channel that is closed when the requests in flight are
+// over, or nil and since when there are none.
+func (d *Drainer) activity() (busy <-chan struct{}, since time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.inFlight > 0 {
+		return d.idle, time.Time{}
+	}
+	return nil, d.idleFrom
+}
+
+func (d *Drainer) advance(to State) {
+	d.mu.Lock()
+	grown := to > d.state
+	if grown {
+		d.state = to
+	}
+	cause, n := d.cause, d.inFlight
+	d.mu.Unlock()
+	if grown {
+		d.observe(to, cause, n)
+	}
+}
+
+func (d *Drainer) observe(s State, cause string, n int) {
+	if d.o.Observe != nil {
+		d.o.Observe(s, cause, n)
+	}
+}
+
+func wait(ctx context.Context, t time.Duration) error {
+	timer := time.NewTimer(t)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,89 @@
+package drain
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// at returns a Drainer in a state.
+func at(s State) *Drainer {
+	d := New(Options{})
+	d.Begin("test")
+	d.advance(s)
+	return d
+}
+
+func TestMiddlewareSaysGoodbyeOnceClosing(t *testing.T) {
+	for name, write := range map[string]http.HandlerFunc{
+		"a body":         func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x") },
+		"a head alone":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) },
+		"a flushed head": func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() },
+		"an early hint first": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusOK)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, tc := range []struct {
+				d     *Drainer
+				close bool
+			}{{New(Options{}), false}, {at(Leaving), false}, {at(Closing), true}} {
+				s := httptest.NewServer(tc.d.Middleware(write, nil))
+				resp, err := s.Client().Get(s.URL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = resp.Body.Close()
+				if resp.Close != tc.close {
+					t.Errorf("%v: connection close %v, want %v", tc.d.State(), resp.Close, tc.close)
+				}
+				s.Client().CloseIdleConnections()
+				s.Close()
+				if n := tc.d.InFlight(); n != 0 {
+					t.Errorf("%v: %d requests still count", tc.d.State(), n)
+				}
+			}
+		})
+	}
+}
+
+func TestMiddlewareDecidesWhenTheHeadIsWritten(t *testing.T) {
+	d := New(Options{})
+	entered, answer := make(chan struct{}), make(chan struct{})
+	s := httptest.NewServer(d.Middleware(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(entered)
+		<-answer
+		_, _ = io.WriteString(w, "late")
+	}), nil))
+	defer s.Close()
+	defer s.Client().CloseIdleConnections()
+	closed := make(chan bool, 1)
+	go func() {
+		resp, err := s.Client().Get(s.URL)
+		if err != nil {
+			t.Error(err)
+			closed <- false
+			return
+		}
+		_ = resp.Body.Close()
+		closed <- resp.Close
+	}()
+	<-entered
+	d.advance(Closing)
+	close(answer)
+	if !<-closed {
+		t.Error("the answer of a call that began before keeps its connection")
+	}
+}
+
+func TestMiddlewareRefusesAfterTheDrain(t *testing.T) {
+	refused := 0
+	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the request got through") })
+	rec := httptest.NewRecorder()
+	at(Drained).Middleware(next, func() { refused++ }).ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/mcp", nil))
+	if rec.Code != http.StatusServiceUnavailable || rec.Header().Get("Retry-After") == "" || refused != 1 {
+		t.Errorf("%d %v, refused %d", rec.Code, rec.Header(), refused)
+	}
+}
