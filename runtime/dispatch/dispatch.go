@@ -56,10 +56,3 @@ type Session interface {
 	// Context is cancelled when the session ends.
 	Context() context.Context
 }
-
-// Outcome is how a request ends: exactly one of Result (raw) and Err is set.
-// The closed set grows by input-required and task (D3); nothing else may.
-type Outcome struct {
-	Result []byte
-	Err    *jsonrpc.Error
-}

@@ -1,9 +1,129 @@
 package dispatch
 
-import "github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+import (
+	"context"
 
-// Exchange is one request in flight (D3). Fields are read-only for a Server.
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// Channel is an exchange's way back to its client. Transports implement it;
+// so does a test. Both methods may be called concurrently and fail once the
+// exchange has ended.
+type Channel interface {
+	// Notify sends one complete notification on the exchange's own stream.
+	Notify(raw []byte) error
+	// Call makes a reverse request on the exchange's own stream and waits for
+	// the client's answer or for ctx.
+	Call(ctx context.Context, method string, params []byte) Outcome
+}
+
+// Request is what an Exchange is made of. Msg and Profile are required.
+type Request struct {
+	Msg     *jsonrpc.Message
+	Profile mcp.Profile
+	// Session is nil for requests that belong to none.
+	Session   Session
+	Principal string
+	// ClientCapabilities and ClientInfo are raw objects: the envelope's, or
+	// the session's.
+	ClientCapabilities []byte
+	ClientInfo         []byte
+	// Channel may be nil: then nothing but the answer can be sent.
+	Channel Channel
+}
+
+// Exchange is one request in flight (D3). Fields and results are read-only;
+// everything may be called concurrently. It stays valid after the answer, when
+// Notify and Call only fail.
 type Exchange struct {
-	// Msg is the request as it came.
+	// Msg is the request as it came, without the _meta keys that a client may
+	// not set (P14).
 	Msg *jsonrpc.Message
+
+	ctx context.Context
+	req Request
+}
+
+// NewExchange makes an exchange that ends with ctx. Transports call it; a
+// Server needs it only in its tests.
+func NewExchange(ctx context.Context, r Request) *Exchange {
+	if len(r.ClientCapabilities) == 0 {
+		r.ClientCapabilities = []byte(`{}`)
+	}
+	return &Exchange{Msg: r.Msg, ctx: ctx, req: r}
+}
+
+// Context is cancelled, with a cause, when the exchange ends.
+func (x *Exchange) Context() context.Context { return x.ctx }
+
+// Profile says what the request's revision has; the era is decided once.
+func (x *Exchange) Profile() mcp.Profile { return x.req.Profile }
+
+// Revision is the request's protocol revision.
+func (x *Exchange) Revision() string { return x.req.Profile.Revision }
+
+// Session is the legacy session, nil for requests without one.
+func (x *Exchange) Session() Session { return x.req.Session }
+
+// Principal is who asks; empty is anonymous.
+func (x *Exchange) Principal() string { return x.req.Principal }
+
+// ClientCapabilities is the raw object that holds for this request, never nil:
+// the envelope's (W5.8), or the one from initialize.
+func (x *Exchange) ClientCapabilities() []byte { return x.req.ClientCapabilities }
+
+// ClientInfo is the raw self-reported identity of the client; nil if it gave
+// none. No decision may rest on it (W6.8).
+func (x *Exchange) ClientInfo() []byte { return x.req.ClientInfo }
+
+// LogLevel is the level that a modern request asks log messages for; empty
+// means none at all (W23.5).
+func (x *Exchange) LogLevel() string {
+	if x.req.Profile.Handshake {
+		return ""
+	}
+	raw, _ := strictjson.Get(x.Msg.Meta, mcp.MetaLogLevel)
+	level, _ := strictjson.String(raw)
+	return level
+}
+
+// ProgressToken is the token's raw JSON text, nil if the client wants no
+// progress. 0 and "" are tokens (C24).
+func (x *Exchange) ProgressToken() []byte {
+	raw, ok := strictjson.Get(x.Msg.Meta, mcp.MetaProgressToken)
+	if !ok {
+		return nil
+	}
+	if _, legal := jsonrpc.ParseID(raw); !legal {
+		return nil
+	}
+	return raw
+}
+
+// Notify sends a notification that belongs to this exchange, on its stream.
+// raw is a complete message. An error means that the client will not get it;
+// the exchange itself may go on (a client that takes only JSON gets none).
+func (x *Exchange) Notify(raw []byte) error {
+	if x.req.Channel == nil {
+		return ErrNoChannel
+	}
+	return x.req.Channel.Notify(raw)
+}
+
+// Call makes a reverse request that belongs to this exchange, on its stream
+// (W8.18, B6.3). It refuses, without asking the client, what the revision does
+// not have (-32601, reason "not_in_revision"), what the client did not declare
+// (-32601, reason "no_capability"; an elicitation mode: -32602, W30.15), and
+// what cannot reach it (-32603, reason "no_channel"). When ctx or the exchange
+// ends first, the client is sent notifications/cancelled for it.
+func (x *Exchange) Call(ctx context.Context, method string, params []byte) Outcome {
+	if err := MayCall(x.req.Profile, x.req.ClientCapabilities, method, params); err != nil {
+		return Fail(err)
+	}
+	if x.req.Channel == nil {
+		return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "the client cannot be asked on this request").WithReason(mcp.ReasonNoChannel))
+	}
+	return x.req.Channel.Call(ctx, method, params)
 }

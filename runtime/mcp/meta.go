@@ -1,0 +1,70 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// Keys of _meta (W6).
+const (
+	MetaProtocolVersion        = "io.modelcontextprotocol/protocolVersion"
+	MetaClientInfo             = "io.modelcontextprotocol/clientInfo"
+	MetaClientCapabilities     = "io.modelcontextprotocol/clientCapabilities"
+	MetaLogLevel               = "io.modelcontextprotocol/logLevel"
+	MetaServerInfo             = "io.modelcontextprotocol/serverInfo"
+	MetaSubscriptionID         = "io.modelcontextprotocol/subscriptionId"
+	MetaRelatedTask            = "io.modelcontextprotocol/related-task"
+	MetaModelImmediateResponse = "io.modelcontextprotocol/model-immediate-response"
+	MetaProgressToken          = "progressToken"
+	MetaTraceparent            = "traceparent"
+	MetaTracestate             = "tracestate"
+	MetaBaggage                = "baggage"
+)
+
+// VendorPrefix is ours (P14). Keys under it never cross from a client or from
+// a workload.
+const VendorPrefix = "dev.fairlead/"
+
+// ForgedFromClient reports whether a _meta key means something only when we
+// set it, so that a client's own is removed before anything reads it (P14).
+func ForgedFromClient(key string) bool {
+	switch key {
+	case MetaSubscriptionID, MetaRelatedTask, MetaServerInfo:
+		return true
+	}
+	return strings.HasPrefix(key, VendorPrefix)
+}
+
+// StripClientMeta removes those keys from params._meta of a raw message. The
+// result is raw itself when there is nothing to remove.
+func StripClientMeta(raw, meta []byte) ([]byte, error) {
+	if meta == nil {
+		return raw, nil
+	}
+	var edits []strictjson.Edit
+	strictjson.Each(meta, func(key, _ []byte) bool {
+		if ForgedFromClient(string(key)) {
+			edits = append(edits, strictjson.Delete("params", "_meta", string(key)))
+		}
+		return true
+	})
+	if edits == nil {
+		return raw, nil
+	}
+	return strictjson.Splice(raw, edits...)
+}
+
+// LogLevel reports whether text is a log level (W23.10).
+func LogLevel(text string) bool { return LogSeverity(text) > 0 }
+
+// LogSeverity orders log levels, 1 for debug to 8 for emergency; 0 for
+// anything else.
+func LogSeverity(text string) int {
+	for i, name := range [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"} {
+		if name == text {
+			return i + 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,137 @@
+package strictjson
+
+import (
+	"bytes"
+	"sync"
+)
+
+var readers = sync.Pool{New: func() any { r := newReader(); return &r }}
+
+// members calls yield for each member of a JSON object with the raw name and
+// the offsets of name and value, until it returns false. It returns false when
+// data is not one well-formed object as far as it was read.
+func members(data []byte, yield func(name []byte, nameAt, valueAt, valueEnd int) bool) bool {
+	r := readers.Get().(*reader)
+	r.reset(data)
+	defer func() { r.reset(nil); readers.Put(r) }()
+	if r.dec.PeekKind() != '{' {
+		return false
+	}
+	if _, err := r.dec.ReadToken(); err != nil {
+		return false
+	}
+	for r.dec.PeekKind() == '"' {
+		name, err := r.dec.ReadValue()
+		if err != nil {
+			return false
+		}
+		nameAt := int(r.dec.InputOffset()) - len(name)
+		value, err := r.dec.ReadValue()
+		if err != nil {
+			return false
+		}
+		end := int(r.dec.InputOffset())
+		if !yield(name, nameAt, end-len(value), end) {
+			return true
+		}
+	}
+	return r.dec.PeekKind() == '}'
+}
+
+// Get returns the raw value of the member called name, the first one if there
+// are several. ok is false when there is none or object is not an object.
+func Get(object []byte, name string) (value []byte, ok bool) {
+	members(object, func(raw []byte, _, at, end int) bool {
+		if !nameIs(raw, name) {
+			return true
+		}
+		value, ok = object[at:end:end], true
+		return false
+	})
+	return value, ok
+}
+
+// GetPath follows names through nested objects.
+func GetPath(object []byte, names ...string) (value []byte, ok bool) {
+	value = object
+	for _, name := range names {
+		if value, ok = Get(value, name); !ok {
+			return nil, false
+		}
+	}
+	return value, ok
+}
+
+// Each calls yield for each member in order until it returns false. name is
+// decoded and valid only during the call; value aliases object. It returns
+// false when object is not an object or breaks off.
+func Each(object []byte, yield func(name, value []byte) bool) bool {
+	var scratch []byte
+	return members(object, func(raw []byte, _, at, end int) bool {
+		return yield(unquote(raw, &scratch), object[at:end:end])
+	})
+}
+
+// Elements calls yield for each element of a JSON array until it returns
+// false. It returns false when array is not an array or breaks off.
+func Elements(array []byte, yield func(value []byte) bool) bool {
+	r := readers.Get().(*reader)
+	r.reset(array)
+	defer func() { r.reset(nil); readers.Put(r) }()
+	if r.dec.PeekKind() != '[' {
+		return false
+	}
+	if _, err := r.dec.ReadToken(); err != nil {
+		return false
+	}
+	for {
+		switch r.dec.PeekKind() {
+		case ']':
+			return true
+		case 0:
+			return false
+		}
+		value, err := r.dec.ReadValue()
+		if err != nil {
+			return false
+		}
+		end := int(r.dec.InputOffset())
+		if !yield(array[end-len(value) : end : end]) {
+			return true
+		}
+	}
+}
+
+// String decodes a raw JSON string; ok is false for any other value. Unpaired
+// surrogates become U+FFFD.
+func String(raw []byte) (text string, ok bool) {
+	raw = bytes.Trim(raw, space)
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	var scratch []byte
+	return string(unquote(raw, &scratch)), true
+}
+
+// IsObject reports whether raw begins like an object.
+func IsObject(raw []byte) bool { return first(raw) == '{' }
+
+// IsArray reports whether raw begins like an array.
+func IsArray(raw []byte) bool { return first(raw) == '[' }
+
+// IsNull reports whether raw is null.
+func IsNull(raw []byte) bool { return string(bytes.Trim(raw, space)) == "null" }
+
+// space is JSON's whitespace.
+const space = " \t\r\n"
+
+func first(raw []byte) byte {
+	for _, c := range raw {
+		switch c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
+	}
+	return 0
+}
