@@ -51,7 +51,8 @@ type Config struct {
 	QueueMessages int
 }
 
-// Conn is a running pair of pipes. All methods may be called concurrently.
+// Conn is a running pair of pipes. Between New and Start it already takes
+// messages. All methods may be called concurrently.
 type Conn struct {
 	cfg  Config
 	out  *outbox
@@ -61,8 +62,15 @@ type Conn struct {
 	wg   sync.WaitGroup
 }
 
-// Open starts reading and writing.
+// Open makes a Conn and starts it.
 func Open(cfg Config) *Conn {
+	c := New(cfg)
+	c.Start()
+	return c
+}
+
+// New makes a Conn that does not read or write yet.
+func New(cfg Config) *Conn {
 	if cfg.MaxMessageBytes <= 0 {
 		cfg.MaxMessageBytes = DefaultMaxMessageBytes
 	}
@@ -74,10 +82,13 @@ func Open(cfg Config) *Conn {
 	}
 	c := &Conn{cfg: cfg, done: make(chan struct{})}
 	c.out = newOutbox(cfg.QueueMessages, cfg.MaxMessageBytes)
-	c.wg.Add(2)
-	go c.read()
-	go c.write()
 	return c
+}
+
+// Start begins reading and writing. Call it once.
+func (c *Conn) Start() {
+	c.wg.Go(c.read)
+	c.wg.Go(c.write)
 }
 
 // Send queues one message. It waits only for room in the queue, until ctx
@@ -123,7 +134,6 @@ func (c *Conn) Err() error {
 func (c *Conn) Wait() { c.wg.Wait() }
 
 func (c *Conn) read() {
-	defer c.wg.Done()
 	r := NewReader(c.cfg.Out, c.cfg.MaxMessageBytes)
 	for {
 		line, err := r.Next()
@@ -151,7 +161,6 @@ func readError(err error) error {
 }
 
 func (c *Conn) write() {
-	defer c.wg.Done()
 	w := writer{
 		dst:     c.cfg.In,
 		timeout: c.cfg.WriteTimeout,

@@ -1,0 +1,290 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// Request is one call to make.
+type Request struct {
+	Method string
+	// Params is a raw object, or nil for none.
+	Params []byte
+	// Edits are applied to Params in the same splice that replaces the
+	// progress token.
+	Edits []strictjson.Edit
+	// Value travels to the Handler in Incoming.Call.
+	Value any
+	// Revision, Name and Fields as in Outgoing.
+	Revision string
+	Name     string
+	Fields   []Field
+}
+
+// Answer is what the server said: exactly one member is set, raw.
+type Answer struct {
+	Result []byte
+	Err    *jsonrpc.Error
+	// Meta is result._meta, nil when there is none.
+	Meta []byte
+}
+
+// Call is a request in flight.
+type Call struct {
+	id     int64
+	method string
+	value  any
+	token  []byte // the caller's own progress token, nil when it gave none
+	box    mailbox
+	stop   context.CancelCauseFunc // inline links: ends Send
+	over   atomic.Bool
+
+	mu       sync.Mutex
+	progress float64
+	reported bool
+}
+
+// Method of the call.
+func (c *Call) Method() string { return c.method }
+
+// Value is Request.Value.
+func (c *Call) Value() any { return c.value }
+
+// errAnswered ends an inline Send whose answer came another way.
+var errAnswered = errors.New("peer: answered on another stream")
+
+// Call makes a request and returns its answer, a *Failure, or the cause of
+// ctx. When ctx ends first the server is told (W19.1) and a late answer is
+// dropped; initialize is never cancelled (W4.10).
+func (p *Peer) Call(ctx context.Context, req Request) (Answer, error) {
+	c, out, err := p.begin(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer p.forget(c)
+	if p.link.Inline() {
+		return p.inline(ctx, c, out)
+	}
+	if err := p.link.Send(ctx, out); err != nil {
+		return Answer{}, err
+	}
+	return p.await(ctx, c, out)
+}
+
+// begin registers the call and builds its message.
+func (p *Peer) begin(req Request) (*Call, *Outgoing, error) {
+	c := &Call{method: req.Method, value: req.Value, box: mailbox{ready: make(chan struct{}, 1)}}
+	p.mu.Lock()
+	if p.ended != nil {
+		p.mu.Unlock()
+		return nil, nil, p.ended
+	}
+	if len(p.pending) >= p.cfg.MaxPending {
+		p.mu.Unlock()
+		return nil, nil, &Failure{Reason: Busy, NotDelivered: true}
+	}
+	p.next++ // R6: integers from 1 upward, never reused (W1.3)
+	c.id = p.next
+	p.pending[c.id] = c
+	p.mu.Unlock()
+
+	id := strconv.FormatInt(c.id, 10)
+	params, err := c.params(req, id)
+	if err != nil {
+		p.forget(c)
+		return nil, nil, err
+	}
+	out := &Outgoing{
+		Raw:      jsonrpc.EncodeRequest(jsonrpc.RawID(id), req.Method, params),
+		Kind:     jsonrpc.KindRequest,
+		ID:       c.id,
+		Method:   req.Method,
+		Revision: req.Revision,
+		Name:     req.Name,
+		Fields:   req.Fields,
+	}
+	return c, out, nil
+}
+
+// params applies the edits and puts our own progress token, which is the id,
+// in place of the caller's (B11.4).
+func (c *Call) params(req Request, id string) ([]byte, error) {
+	edits := req.Edits
+	if token, ok := strictjson.GetPath(req.Params, "_meta", "progressToken"); ok && validToken(token) && !deletes(edits, "_meta", "progressToken") {
+		c.token = token
+		edits = append(edits[:len(edits):len(edits)], strictjson.Set([]byte(id), "_meta", "progressToken"))
+	}
+	if len(edits) == 0 {
+		return req.Params, nil
+	}
+	params := req.Params
+	if params == nil {
+		params = []byte("{}")
+	}
+	return strictjson.Splice(params, edits...)
+}
+
+// deletes says whether an edit removes the member at path or what holds it.
+func deletes(edits []strictjson.Edit, path ...string) bool {
+	for _, e := range edits {
+		if e.Value != nil || len(e.Path) > len(path) {
+			continue
+		}
+		same := true
+		for i, name := range e.Path {
+			same = same && name == path[i]
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+// forget takes the call out of the table, so that what still comes for it is
+// late, and ends the server's requests that belong to it.
+func (p *Peer) forget(c *Call) {
+	c.over.Store(true)
+	p.mu.Lock()
+	var orphans []*reverseCall
+	delete(p.pending, c.id)
+	for _, r := range p.reverse {
+		if r.call == c {
+			orphans = append(orphans, r)
+		}
+	}
+	p.touch()
+	p.mu.Unlock()
+	for _, r := range orphans {
+		r.cancel(errCallOver)
+	}
+}
+
+// await serves a call on a duplex link.
+func (p *Peer) await(ctx context.Context, c *Call, out *Outgoing) (Answer, error) {
+	for {
+		select {
+		case <-c.box.ready:
+			notes, answer := c.box.take()
+			for _, m := range notes {
+				p.notifyCall(m, c)
+			}
+			if answer != nil {
+				return answer.result()
+			}
+		case <-ctx.Done():
+			p.cancelled(ctx, c, out)
+			return Answer{}, context.Cause(ctx)
+		}
+	}
+}
+
+// inline serves a call whose Send runs the whole exchange.
+func (p *Peer) inline(ctx context.Context, c *Call, out *Outgoing) (Answer, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	c.mu.Lock()
+	c.stop = stop
+	c.mu.Unlock()
+	out.Deliver = func(raw []byte) bool { return p.deliver(raw, c) }
+	err := p.link.Send(ctx, out)
+	notes, answer := c.box.take()
+	for _, m := range notes {
+		p.notifyCall(m, c)
+	}
+	if answer != nil {
+		return answer.result()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		p.cancelled(ctx, c, out)
+		return Answer{}, cause
+	}
+	if err == nil {
+		err = &Failure{Reason: StreamLost, Err: errors.New("the exchange ended without an answer")}
+	}
+	return Answer{}, err
+}
+
+// settle ends the call from the outside; the first one wins.
+func (c *Call) settle(s settled) bool {
+	if !c.box.settle(s) {
+		return false
+	}
+	c.mu.Lock()
+	stop := c.stop
+	c.mu.Unlock()
+	if stop != nil {
+		stop(errAnswered)
+	}
+	return true
+}
+
+func (s *settled) result() (Answer, error) {
+	if s.err != nil {
+		return Answer{}, s.err
+	}
+	return Answer{Result: s.msg.Result, Err: s.msg.Err, Meta: s.msg.Meta}, nil
+}
+
+// cancelled tells the server that nobody waits any more. It never blocks the
+// caller (C29, W19.5).
+func (p *Peer) cancelled(ctx context.Context, c *Call, out *Outgoing) {
+	p.forget(c)
+	if out.Method == "initialize" || p.Err() != nil {
+		return
+	}
+	if out.Revision != "" && p.link.Inline() {
+		return // a stateless revision over HTTP: the closed stream says it (W19.8)
+	}
+	params := append([]byte(`{"requestId":`), strconv.FormatInt(c.id, 10)...)
+	if cause := context.Cause(ctx); cause != nil {
+		params = append(params, `,"reason":`...)
+		params = strictjson.Quote(params, short(cause.Error()))
+	}
+	params = append(params, '}')
+	p.sayLater(&Outgoing{
+		Raw:    jsonrpc.EncodeNotification("notifications/cancelled", params),
+		Kind:   jsonrpc.KindNotification,
+		Method: "notifications/cancelled",
+	}, DropCancel)
+}
+
+// sayLater sends a message that nobody waits for.
+func (p *Peer) sayLater(out *Outgoing, drop Drop) {
+	if !p.link.Inline() {
+		if p.link.Send(past(), out) != nil {
+			p.cfg.Hooks.dropped(drop)
+		}
+		return
+	}
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		p.cfg.Hooks.dropped(drop)
+		return
+	}
+	p.handlers.Go(func() {
+		defer func() { <-p.slots }()
+		ctx, stop := context.WithTimeout(context.Background(), closeTimeout)
+		defer stop()
+		if p.link.Send(ctx, out) != nil {
+			p.cfg.Hooks.dropped(drop)
+		}
+	})
+}
+
+// past is a context for Sends that must not wait.
+func past() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	return ctx
+}
+
+// short bounds a text that goes to the server.
+func short(text string) string { return text[:min(len(text), 200)] }

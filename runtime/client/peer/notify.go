@@ -1,0 +1,165 @@
+package peer
+
+import (
+	"sync"
+
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// notification routes a notification of the server. On the goroutine of via it
+// is handled at once; otherwise it is queued for whoever it belongs to.
+func (p *Peer) notification(m *jsonrpc.Message, via *Call) {
+	switch m.Method {
+	case "notifications/cancelled":
+		p.withdrawn(m)
+		return
+	case "notifications/progress":
+		c := p.byToken(m)
+		if c == nil {
+			p.cfg.Hooks.dropped(DropProgress)
+			return
+		}
+		p.toCall(m, c, via)
+		return
+	case "notifications/message":
+		// B11.1: the stream it came on, else the only request in flight.
+		c := via
+		if c == nil {
+			c = p.sole(func(*Call) bool { return true })
+		}
+		if c != nil && c.method != "initialize" {
+			p.toCall(m, c, via)
+			return
+		}
+	}
+	if via != nil {
+		p.notifyCall(m, via)
+		return
+	}
+	p.unsolicited(Incoming{Msg: m})
+}
+
+func (p *Peer) byToken(m *jsonrpc.Message) *Call {
+	raw, _ := strictjson.Get(m.Params, "progressToken")
+	id, _, ok := ourID(string(raw))
+	if !ok {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pending[id]
+}
+
+// toCall gives a notification to the call it belongs to.
+func (p *Peer) toCall(m *jsonrpc.Message, c, via *Call) {
+	switch {
+	case c == via:
+		p.notifyCall(m, c)
+	case p.link.Inline():
+		// The call's goroutine is busy reading its own stream.
+		p.unsolicited(Incoming{Msg: m, Call: c})
+	default:
+		dropped, ok := c.box.note(m)
+		if !ok {
+			p.cfg.Hooks.dropped(DropProgress)
+		}
+		for range dropped {
+			p.cfg.Hooks.dropped(DropMailbox)
+		}
+	}
+}
+
+// notifyCall hands a notification with its call to the Handler.
+func (p *Peer) notifyCall(m *jsonrpc.Message, c *Call) {
+	if p.cfg.Handler == nil {
+		return
+	}
+	if m.Method == "notifications/progress" {
+		var ok bool
+		if m, ok = c.restored(m); !ok {
+			p.cfg.Hooks.dropped(DropProgress)
+			return
+		}
+	}
+	p.cfg.Handler.Notification(Incoming{Msg: m, Call: c})
+}
+
+// Bounds of the queue for notifications that are nobody's own, beyond which
+// the oldest goes.
+const (
+	inboxMessages = 1024
+	inboxBytes    = 8 << 20
+)
+
+// inbox is a bounded queue with a goroutine that lives only while there is
+// something in it.
+type inbox struct {
+	mu      sync.Mutex
+	queue   []Incoming
+	bytes   int
+	running bool
+	closed  bool
+}
+
+// unsolicited queues a notification for the Handler.
+func (p *Peer) unsolicited(in Incoming) {
+	if p.cfg.Handler == nil {
+		return
+	}
+	b := &p.inbox
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
+	b.queue = append(b.queue, in)
+	b.bytes += len(in.Msg.Raw)
+	for len(b.queue) > inboxMessages || b.bytes > inboxBytes && len(b.queue) > 1 {
+		b.pop()
+		p.cfg.Hooks.dropped(DropUnsolicited)
+	}
+	if !b.running {
+		b.running = true
+		p.handlers.Go(p.pump)
+	}
+}
+
+// pump hands out what is queued and ends when nothing is.
+func (p *Peer) pump() {
+	b := &p.inbox
+	for {
+		b.mu.Lock()
+		if len(b.queue) == 0 {
+			b.queue, b.running = nil, false
+			b.mu.Unlock()
+			return
+		}
+		in := b.pop()
+		b.mu.Unlock()
+		switch {
+		case in.Call == nil:
+			p.cfg.Handler.Notification(in)
+		case in.Call.over.Load():
+			p.cfg.Hooks.dropped(DropProgress)
+		default:
+			p.notifyCall(in.Msg, in.Call)
+		}
+	}
+}
+
+// pop takes the oldest; mu is held and the queue is not empty.
+func (b *inbox) pop() Incoming {
+	in := b.queue[0]
+	b.queue[0] = Incoming{}
+	b.queue = b.queue[1:]
+	b.bytes -= len(in.Msg.Raw)
+	return in
+}
+
+func (b *inbox) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.queue, b.bytes = nil, 0
+}

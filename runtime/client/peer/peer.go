@@ -1,0 +1,173 @@
+package peer
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+)
+
+// Defaults of Config.
+const (
+	DefaultMaxPending = 1024
+	DefaultMaxReverse = 64
+)
+
+// closeTimeout bounds what is said to a server after the caller has gone.
+const closeTimeout = 5 * time.Second
+
+// replyTimeout bounds the delivery of an answer to a server's request.
+const replyTimeout = 30 * time.Second
+
+// Handler serves what the server sends by itself.
+type Handler interface {
+	// Request answers a request of the server, on a goroutine of its own.
+	// Exactly one of the results is set. ctx ends when the server cancels it,
+	// when the call it belongs to has ended, and with the leg.
+	Request(ctx context.Context, in Incoming) (result []byte, err *jsonrpc.Error)
+	// Notification takes a notification; progress carries the caller's own
+	// token again. With in.Call set it is called before that call's Call
+	// returns and must not outlive it; the others come one after another, on
+	// a goroutine that belongs to nobody's call.
+	Notification(in Incoming)
+}
+
+// Incoming is a message of the server with the call it belongs to, if that is
+// known (B6.1).
+type Incoming struct {
+	Msg  *jsonrpc.Message
+	Call *Call
+}
+
+// Config describes a Peer. Zero values mean the defaults.
+type Config struct {
+	// Handler may be nil: requests are then refused with -32601,
+	// notifications dropped.
+	Handler Handler
+	Hooks   Hooks
+	// MaxPending bounds calls in flight; more fail with Busy.
+	MaxPending int
+	// MaxReverse bounds the server's requests in flight; more are answered
+	// with -32603.
+	MaxReverse int
+}
+
+// Peer is the client end of one leg. All methods may be called concurrently.
+// Close ends it and its Link; it also ends by itself with the Link.
+type Peer struct {
+	cfg  Config
+	link Link
+
+	mu        sync.Mutex
+	next      int64
+	pending   map[int64]*Call
+	reverse   map[jsonrpc.ID]*reverseCall
+	idleSince time.Time
+	ended     error
+
+	ctx      context.Context // the leg's life; ended is set before it ends
+	cancel   context.CancelCauseFunc
+	inbox    inbox
+	slots    chan struct{} // messages that nobody waits for, on their way
+	handlers sync.WaitGroup
+}
+
+// New makes a Peer on link and starts it.
+func New(link Link, cfg Config) *Peer {
+	if cfg.MaxPending <= 0 {
+		cfg.MaxPending = DefaultMaxPending
+	}
+	if cfg.MaxReverse <= 0 {
+		cfg.MaxReverse = DefaultMaxReverse
+	}
+	p := &Peer{
+		cfg:       cfg,
+		link:      link,
+		pending:   make(map[int64]*Call),
+		reverse:   make(map[jsonrpc.ID]*reverseCall),
+		idleSince: time.Now(),
+		slots:     make(chan struct{}, 32),
+	}
+	p.ctx, p.cancel = context.WithCancelCause(context.Background())
+	link.Start(p)
+	return p
+}
+
+// Notify sends a notification. The error is that of Link.Send.
+func (p *Peer) Notify(ctx context.Context, method string, params []byte) error {
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return p.link.Send(ctx, &Outgoing{
+		Raw:    jsonrpc.EncodeNotification(method, params),
+		Kind:   jsonrpc.KindNotification,
+		Method: method,
+	})
+}
+
+// Idle tells since when nothing has been in flight, in either direction; ok is
+// false while something is.
+func (p *Peer) Idle() (since time.Time, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.idleSince, len(p.pending) == 0 && len(p.reverse) == 0
+}
+
+// InFlight is the number of calls that wait for an answer.
+func (p *Peer) InFlight() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.pending)
+}
+
+// Done is closed when the leg has ended.
+func (p *Peer) Done() <-chan struct{} { return p.ctx.Done() }
+
+// Err is why the leg ended, a *Failure; nil while it lives.
+func (p *Peer) Err() error {
+	select {
+	case <-p.ctx.Done():
+		return p.ended
+	default:
+		return nil
+	}
+}
+
+// Close ends the leg: every pending call and every handler's ctx ends with
+// cause (nil: Closed). It is idempotent and does not wait for the server.
+func (p *Peer) Close(cause error) {
+	p.end(&Failure{Reason: Closed, Err: cause})
+	p.link.Close(cause)
+}
+
+// Wait returns when every handler has returned. Only after Done.
+func (p *Peer) Wait() { p.handlers.Wait() }
+
+// Ended implements Receiver.
+func (p *Peer) Ended(err error) { p.end(&Failure{Reason: Ended, Err: err}) }
+
+// end resolves everything with f, once.
+func (p *Peer) end(f *Failure) {
+	p.mu.Lock()
+	if p.ended != nil {
+		p.mu.Unlock()
+		return
+	}
+	p.ended = f
+	calls := p.pending
+	p.pending, p.reverse = nil, nil
+	p.mu.Unlock()
+	for _, c := range calls {
+		c.settle(settled{err: f})
+	}
+	p.cancel(f) // and with it every handler's ctx
+	p.inbox.end()
+}
+
+// touch notes that something ended; mu is held.
+func (p *Peer) touch() {
+	if len(p.pending) == 0 && len(p.reverse) == 0 {
+		p.idleSince = time.Now()
+	}
+}

@@ -1,0 +1,268 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+)
+
+func TestPingOfTheServerIsAnsweredHere(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) { // B6.4
+		s.say(`{"jsonrpc":"2.0","id":"p-1","method":"ping"}`)
+		s.want(`{"jsonrpc":"2.0","id":"p-1","result":{}}`)
+	})
+}
+
+func TestWithoutAHandlerRequestsAreRefused(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) {
+		s.Peer.cfg.Handler = nil
+		s.say(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","method":"notifications/x"}`)
+		s.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found"}}`)
+	})
+}
+
+func TestRequestsOfTheServerAreAnsweredAsTheyComplete(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) { // B9.2: ids are opaque
+		release := map[string]chan struct{}{"a": make(chan struct{}), "b": make(chan struct{})}
+		s.log.serve = func(_ context.Context, in Incoming) ([]byte, *jsonrpc.Error) {
+			<-release[in.Msg.Method]
+			if in.Msg.Method == "a" {
+				return nil, &jsonrpc.Error{Raw: []byte(`{"code":-1,"message":"no","x":1}`)}
+			}
+			return []byte(`{"roots":[]}`), nil
+		}
+		s.say(`{"jsonrpc":"2.0","id":1.0e0,"method":"a"}`) // no legal id: refused, nothing runs
+		s.say(`{"jsonrpc":"2.0","id":"x","method":"a"}`, `{"jsonrpc":"2.0","id":-3,"method":"b"}`)
+		close(release["b"])
+		s.want(`{"jsonrpc":"2.0","id":-3,"result":{"roots":[]}}`)
+		s.say(`{"jsonrpc":"2.0","id":"x","method":"b"}`)
+		s.want(`{"jsonrpc":"2.0","id":"x","error":{"code":-32600,"message":"a request with this id is in flight"}}`)
+		close(release["a"])
+		s.want(`{"jsonrpc":"2.0","id":"x","error":{"code":-1,"message":"no","x":1}}`)
+	})
+}
+
+func TestTheBoundOnRequestsOfTheServer(t *testing.T) {
+	bubble(t, Config{MaxReverse: 2}, func(t *testing.T, s *server) {
+		s.log.serve = func(ctx context.Context, _ Incoming) ([]byte, *jsonrpc.Error) {
+			<-ctx.Done()
+			return []byte("{}"), nil
+		}
+		for i := range 3 {
+			s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"m"}`, i))
+		}
+		s.want(`{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"too many requests in flight","data":{"reason":"busy"}}}`)
+		s.log.wantDrops(t, DropReverse)
+	})
+}
+
+func TestAWithdrawnRequestIsNotAnswered(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) { // W19.2, W19.3
+		var cause error
+		s.log.serve = func(ctx context.Context, _ Incoming) ([]byte, *jsonrpc.Error) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return []byte("{}"), nil
+		}
+		s.say(`{"jsonrpc":"2.0","id":7,"method":"m"}`,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"7"}}`,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`,
+			`{"jsonrpc":"2.0","id":8,"method":"ping"}`)
+		if !errors.Is(cause, ErrWithdrawn) {
+			t.Errorf("ctx ended with %v", cause)
+		}
+		s.want(`{"jsonrpc":"2.0","id":8,"result":{}}`)
+	})
+}
+
+// B6.1 for pipes: exactly one attributable call in flight, or none.
+func TestAttribution(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) {
+		s.log.serve = func(_ context.Context, in Incoming) ([]byte, *jsonrpc.Error) {
+			if in.Call == nil {
+				return []byte(`{"of":null}`), nil
+			}
+			return []byte(fmt.Sprintf(`{"of":%q}`, in.Call.Value())), nil
+		}
+		ask := func(want string) {
+			t.Helper()
+			s.say(`{"jsonrpc":"2.0","id":"r","method":"elicitation/create"}`)
+			s.want(`{"jsonrpc":"2.0","id":"r","result":{"of":` + want + `}}`)
+		}
+		ask(`null`)
+		list := s.call(t.Context(), req("tools/list", ""))
+		s.read()
+		ask(`null`) // a list cannot be the cause
+		call := s.call(t.Context(), req("tools/call", ""))
+		s.read()
+		ask(`"tools/call"`)
+		read := s.call(t.Context(), req("resources/read", ""))
+		s.read()
+		ask(`null`)
+		s.say(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		call.wantResult(t, "{}")
+		ask(`"resources/read"`)
+		s.say(`{"jsonrpc":"2.0","id":3,"result":{}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		read.wantResult(t, "{}")
+		list.wantResult(t, "{}")
+		ask(`null`)
+	})
+}
+
+func TestTheEndOfACallEndsItsReverseRequests(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) { // B6.6
+		s.log.serve = func(ctx context.Context, _ Incoming) ([]byte, *jsonrpc.Error) {
+			<-ctx.Done()
+			return nil, jsonrpc.Errorf(-32603, "over")
+		}
+		a := s.call(t.Context(), req("tools/call", ""))
+		s.read()
+		s.say(`{"jsonrpc":"2.0","id":"r","method":"elicitation/create"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		a.wantResult(t, "{}")
+		s.want(`{"jsonrpc":"2.0","id":"r","error":{"code":-32603,"message":"over"}}`)
+	})
+}
+
+func TestLogMessagesGoToTheOnlyRequestInFlight(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) { // B11.1
+		const note = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`
+		s.say(note)
+		a := s.call(t.Context(), req("tools/list", ""))
+		s.read()
+		s.say(note)
+		b := s.call(t.Context(), req("tools/call", ""))
+		s.read()
+		s.say(note)
+		s.say(`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+		a.wantResult(t, "{}")
+		b.wantResult(t, "{}")
+		s.log.wantNotes(t, note, note+" of tools/list", note)
+	})
+}
+
+func TestNotificationsKeepTheirOrderAndComeBeforeTheAnswer(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) {
+		a := s.call(t.Context(), req("tools/call", `{"_meta":{"progressToken":"t"}}`))
+		s.read()
+		var lines, want []string
+		for i := range 100 {
+			lines = append(lines, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":%d}}`, i))
+			want = append(want, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":%d}} of tools/call`, i))
+		}
+		s.say(strings.Join(append(lines, `{"jsonrpc":"2.0","id":1,"result":{}}`), "\n"))
+		a.wantResult(t, "{}")
+		s.log.wantNotes(t, want...)
+	})
+}
+
+// stuck is a Handler that holds its first notification.
+type stuck struct {
+	recorder
+	hold chan struct{}
+}
+
+func (s *stuck) Notification(in Incoming) {
+	<-s.hold
+	s.recorder.Notification(in)
+}
+
+// P18: a consumer that hangs delays its own call only; what is over the bound
+// goes, oldest first, and is counted.
+func TestASlowConsumerDelaysNobodyElse(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) {
+		slow := &stuck{hold: make(chan struct{})}
+		s.Peer.cfg.Handler = slow
+		a := s.call(t.Context(), req("tools/call", `{"_meta":{"progressToken":"t"}}`))
+		s.read()
+		for i := range mailboxMessages + 11 {
+			s.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":%d}}`, i))
+		}
+		for range inboxMessages + 4 {
+			s.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		}
+		b := s.call(t.Context(), req("tools/list", ""))
+		s.read()
+		s.say(`{"jsonrpc":"2.0","id":2,"result":{}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		b.wantResult(t, "{}")
+		close(slow.hold)
+		a.wantResult(t, "{}")
+		synctest.Wait()
+		counts := map[Drop]int{}
+		for _, d := range s.log.drops {
+			counts[d]++
+		}
+		// One of each kind was in the handler's hands when the rest came.
+		if counts[DropMailbox] != 10 || counts[DropUnsolicited] != 3 {
+			t.Errorf("dropped %v", counts)
+		}
+		if got := len(slow.notes); got != mailboxMessages+1+inboxMessages+1 {
+			t.Errorf("%d notifications handled", got)
+		}
+	})
+}
+
+func TestAServerThatFloodsWithPingsAndReadsNothing(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) {
+		for range 2000 {
+			s.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		}
+		if len(s.log.drops) == 0 || s.log.drops[0] != DropReply {
+			t.Errorf("%d dropped", len(s.log.drops))
+		}
+		time.Sleep(time.Minute)
+		if ReasonOf(s.Err()) != Ended {
+			t.Errorf("the leg ended with %v", s.Err())
+		}
+	})
+}
+
+func TestInitialize(t *testing.T) {
+	const good = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"d","version":"1"},"instructions":"i"}`
+	for name, tc := range map[string]struct {
+		result string // or a whole error member
+		want   string
+	}{
+		"usable":                    {`"result":` + good, ""},
+		"a revision we do not take": {`"result":{"protocolVersion":"1999-01-01","capabilities":{}}`, `unusable answer to initialize: protocol version "1999-01-01"`},
+		"no version":                {`"result":{"capabilities":{}}`, "unusable answer to initialize: no protocolVersion in it"},
+		"no object":                 {`"result":"hello"`, "unusable answer to initialize: no protocolVersion in it"},
+		"an error":                  {`"error":{"code":-32601,"message":"method not found"}`, "method not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, Config{}, func(t *testing.T, s *server) {
+				type done struct {
+					in  *Init
+					err error
+				}
+				c := make(chan done, 1)
+				go func() {
+					in, err := s.Initialize(t.Context(), []byte(`{"protocolVersion":"2025-11-25"}`), func(r string) bool { return r == "2025-06-18" })
+					c <- done{in, err}
+				}()
+				s.want(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
+				s.say(`{"jsonrpc":"2.0","id":1,` + tc.result + `}`)
+				if tc.want == "" {
+					s.want(`{"jsonrpc":"2.0","method":"notifications/initialized"}`) // R9, C28
+				}
+				got := <-c
+				if tc.want != "" {
+					if got.err == nil || got.err.Error() != tc.want {
+						t.Errorf("error %v, want %s", got.err, tc.want)
+					}
+					return
+				}
+				if got.err != nil || string(got.in.Raw) != good || got.in.Revision != "2025-06-18" || string(got.in.Capabilities) != `{"tools":{}}` ||
+					got.in.Name != "d" || got.in.Version != "1" || string(got.in.Instructions) != `"i"` {
+					t.Errorf("%+v, %v", got.in, got.err)
+				}
+			})
+		})
+	}
+}
