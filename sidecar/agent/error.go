@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code is the closed set of reasons why the agent did not do what was asked.
@@ -51,6 +52,9 @@ const (
 	CodeExec Code = "exec"
 )
 
+// maxDetail bounds, in bytes, what the agent may say.
+const maxDetail = 512
+
 // Error is the only error type of this package.
 type Error struct {
 	Code Code
@@ -83,4 +87,18 @@ func CodeOf(err error) Code {
 		return e.Code
 	}
 	return ""
+}
+
+// refusal makes an error of the agent's answer. The workload could answer in
+// the agent's place, so the code must be one of ours and the text is bounded.
+func refusal(code, message string) *Error {
+	switch c := Code(code); c {
+	case CodeVersion, CodeMalformed, CodeLimit, CodeKeyInUse, CodeStopping,
+		CodeArgv, CodeNotFound, CodePermission, CodeCwd, CodeExec:
+		if len(message) > maxDetail {
+			message = strings.ToValidUTF8(message[:maxDetail], "")
+		}
+		return &Error{Code: c, Detail: message}
+	}
+	return &Error{Code: CodeProtocol, Detail: "the agent refuses for a reason unknown to this side"}
 }

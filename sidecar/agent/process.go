@@ -1,7 +1,17 @@
 package agent
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fairlead-dev/fairlead/sidecar/agent/internal/wire"
 )
 
 // Signal names that Process.Signal takes.
@@ -14,6 +24,10 @@ const (
 	SIGUSR2 = "USR2"
 	SIGTERM = "TERM"
 )
+
+// commandTimeout bounds the writing of one command: a healthy agent always
+// reads, so a full socket means one that is stopped.
+const commandTimeout = time.Second
 
 // Exit is how a process ended.
 type Exit struct {
@@ -36,33 +50,153 @@ type Exit struct {
 type Process struct {
 	// Stdin and Stdout are the child's pipe ends, non-blocking and known to
 	// the poller: SetDeadline works and Close interrupts a blocked call. The
-	// owner may close Stdin alone to ask the child to end (W18.7).
+	// owner may close Stdin alone to ask the child to end (W18.7). When the
+	// container is terminated, Stdin is closed by this package.
 	Stdin  *os.File
 	Stdout *os.File
 	// PID is the child's process id as its own container sees it. For logs.
 	PID int
+
+	conn *connection
+	once sync.Once  // Stop
+	mu   sync.Mutex // orders writes to conn; held for at most commandTimeout
+
+	closed atomic.Bool
+	done   chan struct{}
+	exit   Exit // written before done is closed
+}
+
+// newProcess takes over c. On an error c is untouched except that it no
+// longer owns descriptors that were closed here.
+func newProcess(c *connection) (*Process, error) {
+	if len(c.fds) != 2 {
+		return nil, &Error{Code: CodeProtocol, Detail: "the answer came without the pipes"}
+	}
+	stdin, err := pipeEnd(c.fds[0], "stdin", unix.O_WRONLY)
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := pipeEnd(c.fds[1], "stdout", unix.O_RDONLY)
+	if err != nil {
+		stdin.Close()
+		c.fds = c.fds[1:]
+		return nil, err
+	}
+	c.fds = nil
+	p := &Process{
+		Stdin:  stdin,
+		Stdout: stdout,
+		PID:    c.reply.Started.PID,
+		conn:   c,
+		done:   make(chan struct{}),
+	}
+	go p.watch()
+	return p, nil
 }
 
 // Done is closed when the process has ended and with it its group and every
 // orphan the agent could find, or when nothing more can be learned about it
 // (Exit().Err). What the child wrote before is still readable from Stdout.
-func (p *Process) Done() <-chan struct{} { return nil }
+func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit tells how the process ended. Valid once Done is closed; before that
-// Code is -1.
-func (p *Process) Exit() Exit { return Exit{} }
+// Exit tells how the process ended. Before Done is closed its Code is -1 and
+// nothing else is set.
+func (p *Process) Exit() Exit {
+	select {
+	case <-p.done:
+		return p.exit
+	default:
+		return Exit{Code: -1}
+	}
+}
 
 // Signal sends the named signal to the process group. It does not wait for
 // an effect. Unknown names are CodeMalformed; a process that is gone is no
 // error.
-func (p *Process) Signal(name string) error { return nil }
+func (p *Process) Signal(name string) error {
+	switch name {
+	case SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGUSR1, SIGUSR2, SIGTERM:
+	default:
+		return &Error{Code: CodeMalformed, Detail: "unknown signal name"}
+	}
+	return p.command(wire.Command{Signal: name})
+}
 
 // Stop closes Stdin and starts the agent's clock: TERM after StdinGrace, KILL
 // after TermGrace. Unlike Close it keeps the connection, so that Done and Exit
 // tell how it went. It returns at once and is idempotent.
-func (p *Process) Stop() error { return nil }
+func (p *Process) Stop() error {
+	p.Stdin.Close()
+	var err error
+	p.once.Do(func() { err = p.command(wire.Command{Stop: &wire.Empty{}}) })
+	return err
+}
 
 // Close gives up Stdin, Stdout and the control connection, upon which the
 // agent ends the process as in Stop. It returns at once, and is idempotent.
 // If the process had not ended, Done closes with Exit().Err of CodeClosed.
-func (p *Process) Close() error { return nil }
+func (p *Process) Close() error {
+	p.closed.Store(true)
+	p.Stdin.Close()
+	p.Stdout.Close()
+	p.conn.Close() // ends watch, and a command that is being written
+	return nil
+}
+
+func (p *Process) command(c wire.Command) error {
+	line, err := wire.Encode(c, wire.MaxCommand)
+	if err != nil {
+		return &Error{Code: CodeMalformed, Err: err}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conn.SetWriteDeadline(time.Now().Add(commandTimeout))
+	_, err = p.conn.Write(line)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		// Half a line may be out: nothing can follow it. Without the
+		// connection the agent ends the process once it runs again.
+		p.conn.Close()
+		return &Error{Code: CodeTimeout, Err: err}
+	}
+	// Any other failure is the end of the process or of the agent, or Close;
+	// Done tells which.
+	return nil
+}
+
+// watch reads the agent's reports until the last one.
+func (p *Process) watch() {
+	defer close(p.done)
+	exit, err := p.reports()
+	p.conn.Close()
+	switch {
+	case err == nil:
+		p.exit = Exit{Code: exit.Code, Signal: exit.Signal, StderrTail: exit.StderrTail}
+	case p.closed.Load():
+		p.exit = Exit{Code: -1, Err: &Error{Code: CodeClosed}}
+	default:
+		p.exit = Exit{Code: -1, Err: err}
+	}
+}
+
+func (p *Process) reports() (*wire.Exit, error) {
+	lines := wire.NewLines(io.MultiReader(bytes.NewReader(p.conn.rest), p.conn))
+	for {
+		line, err := lines.Next(wire.MaxReport)
+		if errors.Is(err, wire.ErrTooLong) {
+			return nil, &Error{Code: CodeProtocol, Err: err}
+		}
+		if err != nil {
+			return nil, &Error{Code: CodeUnreachable, Detail: "the connection to the agent broke", Err: err}
+		}
+		report, err := wire.ParseReport(line)
+		if err != nil {
+			return nil, protocol(err)
+		}
+		if report.Exit != nil {
+			return report.Exit, nil
+		}
+		// The container is being terminated. The agent holds no copy of the
+		// child's stdin, so the first step of W18.7 is ours.
+		p.Stdin.Close()
+	}
+}

@@ -24,6 +24,6 @@
 // only a peer with the server's own uid inside the server's own pid namespace
 // (SO_PEERCRED), which an exec hook of the sidecar's container is.
 //
-// The package must not know what a drain consists of. Standard library only:
-// the agent binary contains it.
+// The package must not know what a drain consists of. Standard library and
+// x/sys only: the agent binary contains it.
 package hook
