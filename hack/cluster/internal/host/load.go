@@ -1,0 +1,133 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/fairlead-dev/fairlead/hack/cluster/internal/instance"
+	"github.com/fairlead-dev/fairlead/hack/cluster/internal/nodeconf"
+	"github.com/fairlead-dev/fairlead/hack/cluster/internal/registry"
+	"github.com/fairlead-dev/fairlead/hack/internal/archive"
+)
+
+// Load imports image archives into the node, except those that it has already.
+func (h Host) Load(ctx context.Context, files ...string) error {
+	r, err := h.Running()
+	if err != nil {
+		return err
+	}
+	have, err := h.images(ctx, r)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		start := time.Now()
+		a, err := archive.Open(file)
+		if err != nil {
+			return err
+		}
+		name, digest := a.Name, a.Digest.String()
+		a.Close()
+		if have[name] == digest {
+			fmt.Fprintf(h.Log, "cluster %s: %s is there\n", h.Name, name)
+			continue
+		}
+		if out, err := h.ctr(ctx, r, "images", "import", file); err != nil {
+			return fmt.Errorf("import %s: %w: %s", file, err, out)
+		}
+		h.phase("loaded "+name, start)
+	}
+	return nil
+}
+
+// images maps the names of the node's images to their digests.
+func (h Host) images(ctx context.Context, r instance.Record) (map[string]string, error) {
+	out, err := h.ctr(ctx, r, "images", "ls")
+	if err != nil {
+		return nil, fmt.Errorf("list images: %w: %s", err, out)
+	}
+	return imageTable(string(out)), nil
+}
+
+// imageTable reads what `ctr images ls` prints: REF TYPE DIGEST SIZE ….
+func imageTable(text string) map[string]string {
+	have := map[string]string{}
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) > 2 && strings.HasPrefix(f[2], "sha256:") {
+			have[f[0]] = f[2]
+		}
+	}
+	return have
+}
+
+func (h Host) ctr(ctx context.Context, r instance.Record, args ...string) ([]byte, error) {
+	base := []string{"--address", r.Root(instance.ContainerdSocket), "--namespace", "k8s.io"}
+	return exec.CommandContext(ctx, filepath.Join(r.Tools, "ctr"), append(base, args...)...).CombinedOutput()
+}
+
+// Push puts an archive into the node's loopback registry under ref, whose host
+// part may be anything: the node asks its own registry for every pull.
+func (h Host) Push(ctx context.Context, file, ref string) error {
+	r, err := h.Running()
+	if err != nil {
+		return err
+	}
+	a, err := archive.Open(file)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	img, err := a.Image()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := registry.Push(ctx, r.Root(instance.RegistrySocket), ref, img); err != nil {
+		return fmt.Errorf("push %s: %w", ref, err)
+	}
+	h.phase("pushed "+ref, start)
+	return nil
+}
+
+// importPause builds and loads the sandbox image of every pod.
+func (h Host) importPause(ctx context.Context) error {
+	dir := h.Path("pause")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	bin := filepath.Join(dir, "pause")
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", bin, "./hack/images/pause")
+	cmd.Dir, cmd.Env = h.Repo, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build pause: %w: %s", err, out)
+	}
+	var tar bytes.Buffer
+	if err := archive.WriteLayer(&tar, []archive.Entry{{Path: "/pause", Mode: 0o755, Source: bin}}); err != nil {
+		return err
+	}
+	layerFile := filepath.Join(dir, "layer.tar")
+	if err := os.WriteFile(layerFile, tar.Bytes(), 0o644); err != nil {
+		return err
+	}
+	layer, err := archive.LayerFile(layerFile)
+	if err != nil {
+		return err
+	}
+	img, err := archive.NewImage([]v1.Layer{layer}, v1.Config{Entrypoint: []string{"/pause"}, User: "65535:65535"})
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "pause.tar")
+	if err := archive.Write(file, nodeconf.PauseImage, img); err != nil {
+		return err
+	}
+	return h.Load(ctx, file)
+}
