@@ -1,0 +1,100 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// ShapeError is a desired object that cannot be applied at all: the API server
+// would refuse it whatever exists. Its text names field paths of the child.
+type ShapeError struct{ Err error }
+
+func (e *ShapeError) Error() string { return "desired object: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ShapeError) Unwrap() error { return e.Err }
+
+// comparer knows the merge structure (which lists are maps, which are atomic)
+// of the built-in kinds.
+type comparer struct {
+	converter managedfields.TypeConverter
+	scheme    *runtime.Scheme
+	manager   string
+}
+
+func newComparer(scheme *runtime.Scheme, manager string) comparer {
+	return comparer{converter: applyconfigurations.NewTypeConverter(scheme), scheme: scheme, manager: manager}
+}
+
+// difference compares what we want to own with what we own in live, value by
+// value. Fields of others do not count; a field that another manager took from
+// us counts, so drift is seen. The result lists the paths that differ, sorted;
+// empty means that applying desired would change nothing.
+func (c comparer) difference(live client.Object, desired *unstructured.Unstructured) ([]string, error) {
+	want, err := c.converter.ObjectToTyped(withoutIdentity(desired))
+	if err != nil {
+		return nil, &ShapeError{Err: err}
+	}
+	have, err := c.owned(live)
+	if err != nil {
+		return nil, err
+	}
+	diff, err := have.Compare(want)
+	if err != nil {
+		return nil, &ShapeError{Err: err}
+	}
+	var paths []string
+	for _, set := range []*fieldpath.Set{diff.Added, diff.Modified, diff.Removed} {
+		set.Iterate(func(p fieldpath.Path) { paths = append(paths, p.String()) })
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// owned extracts from live the fields that our manager applied.
+func (c comparer) owned(live client.Object) (*typed.TypedValue, error) {
+	// The cache strips type information; the converter needs it.
+	obj, ok := live.DeepCopyObject().(client.Object)
+	if !ok {
+		return nil, fmt.Errorf("%T is no object", live)
+	}
+	gvks, _, err := c.scheme.ObjectKinds(obj)
+	if err != nil {
+		return nil, err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(gvks[0])
+	full, err := c.converter.ObjectToTyped(obj)
+	if err != nil {
+		return nil, fmt.Errorf("live %s: %w", gvks[0].Kind, err)
+	}
+	fields := fieldpath.NewSet()
+	for _, entry := range live.GetManagedFields() {
+		if entry.Manager != c.manager || entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" || entry.FieldsV1 == nil {
+			continue
+		}
+		if err := fields.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
+			return nil, fmt.Errorf("managed fields of live %s: %w", gvks[0].Kind, err)
+		}
+		break
+	}
+	return full.ExtractItems(fields.Leaves()), nil
+}
+
+// withoutIdentity drops what the API server never records as a managed field.
+func withoutIdentity(desired *unstructured.Unstructured) *unstructured.Unstructured {
+	u := desired.DeepCopy()
+	unstructured.RemoveNestedField(u.Object, "metadata", "name")
+	unstructured.RemoveNestedField(u.Object, "metadata", "namespace")
+	unstructured.RemoveNestedField(u.Object, "metadata", "uid")
+	return u
+}
