@@ -17,7 +17,7 @@ type Process struct {
 }
 
 // ProcessesIn lists processes of the machine in any of the namespaces, keyed by
-// kind. Zombies have no namespaces any more and are not listed.
+// kind. One that has ended and waits for its parent's notice is not listed.
 func ProcessesIn(namespaces map[string]string) ([]Process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -26,7 +26,7 @@ func ProcessesIn(namespaces map[string]string) ([]Process, error) {
 	var out []Process
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
+		if err != nil || ended(pid) {
 			continue
 		}
 		for kind, id := range namespaces {
@@ -38,6 +38,23 @@ func ProcessesIn(namespaces map[string]string) ([]Process, error) {
 		}
 	}
 	return out, nil
+}
+
+// ended: a zombie, or gone.
+func ended(pid int) bool {
+	fields := stat(pid)
+	return len(fields) == 0 || fields[0] == "Z" || fields[0] == "X"
+}
+
+// stat returns the fields of /proc/PID/stat from the third (state) on; the
+// second, the name, may itself hold spaces and brackets.
+func stat(pid int) []string {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	text := string(data)
+	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 }
 
 func commandLine(pid int) string {
@@ -54,12 +71,7 @@ func Ancestors(pid int) []int {
 	var out []int
 	for pid > 0 && !slices.Contains(out, pid) {
 		out = append(out, pid)
-		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			break
-		}
-		text := string(data)
-		fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+		fields := stat(pid)
 		if len(fields) < 2 {
 			break
 		}

@@ -77,6 +77,8 @@ func (c Config) controllerManager() []string {
 		"--root-ca-file=" + c.pki("ca.crt"), "--service-account-private-key-file=" + c.pki("sa.key"),
 		"--cluster-signing-cert-file=" + c.pki("ca.crt"), "--cluster-signing-key-file=" + c.pki("ca.key"),
 		"--requestheader-client-ca-file=" + c.pki("front-proxy-ca.crt"),
+		// It makes some 40 service accounts at its start; at the default rate that takes 5 s.
+		"--kube-api-qps=200", "--kube-api-burst=400",
 		"--flex-volume-plugin-dir=/var/lib/kubelet/volumeplugins",
 		"--horizontal-pod-autoscaler-sync-period=5s", "--horizontal-pod-autoscaler-initial-readiness-delay=5s",
 		"--horizontal-pod-autoscaler-cpu-initialization-period=15s", "--node-monitor-grace-period=40s",
