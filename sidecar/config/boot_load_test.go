@@ -94,7 +94,7 @@ func TestBootRefuses(t *testing.T) {
 	good := change(func(*Boot) {})
 	for name, tc := range map[string]struct{ in, want string }{
 		"nothing":                    {"", "boot config: "},
-		"two values":                 {good + "{}", "after"},
+		"two values":                 {good + "{}", "not valid JSON"},
 		"an unknown field":           {strings.Replace(good, `"version"`, `"colour":1,"version"`, 1), `unknown field "colour"`},
 		"a newer version":            {change(func(b *Boot) { b.Version = 2 }), "unsupported version: 2"},
 		"no namespace":               {change(func(b *Boot) { b.Server.Namespace = "" }), "server.namespace: must have"},

@@ -3,29 +3,19 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
-	"strconv"
 	"strings"
+
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
-// decodeStrict reads exactly one JSON value into v and refuses members that v
-// does not have.
+// decodeStrict reads exactly one JSON value into the struct v points to:
+// names are unique and case-sensitive, and all of them known.
 func decodeStrict(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-			if u, uerr := strconv.Unquote(name); uerr == nil {
-				return &UnknownFieldError{Field: u}
-			}
-		}
-		return err
+	err := strictjson.Unmarshal(data, v)
+	if pointer, ok := strictjson.UnknownMember(err); ok {
+		return &UnknownFieldError{Field: strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")}
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("data after the end")
-	}
-	return nil
+	return err
 }
 
 // encodeCanonical writes v, a struct without maps, in the one form that is
