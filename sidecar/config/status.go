@@ -11,7 +11,17 @@ type Status struct {
 	Draining        bool           `json:"draining"`
 	Ready           bool           `json:"ready"`
 	Workload        WorkloadStatus `json:"workload"`
+	Keys            KeyStatus      `json:"keys"`
 	Counts          Counts         `json:"counts"`
+}
+
+// KeyStatus tells which keys of the key Secret are loaded, by id, and what is
+// wrong with its newest content while older keys stay in use. A rotation goes
+// on when every pod reports the new id (O8).
+type KeyStatus struct {
+	SealWith string   `json:"sealWith,omitempty"`
+	IDs      []string `json:"ids,omitempty"`
+	Error    string   `json:"error,omitempty"`
 }
 
 // WorkloadState is where the handshake with the workload stands.
