@@ -19,6 +19,9 @@ type Request struct {
 	// Edits are applied to Params in the same splice that replaces the
 	// progress token.
 	Edits []strictjson.Edit
+	// Token is the caller's own progress token as raw JSON; nil asks for no
+	// progress. A token inside Params is replaced by ours then.
+	Token []byte
 	// Value travels to the Handler in Incoming.Call.
 	Value any
 	// Revision, Name and Fields as in Outgoing.
@@ -116,8 +119,8 @@ func (p *Peer) begin(req Request) (*Call, *Outgoing, error) {
 // in place of the caller's (B11.4).
 func (c *Call) params(req Request, id string) ([]byte, error) {
 	edits := req.Edits
-	if token, ok := strictjson.GetPath(req.Params, "_meta", "progressToken"); ok && validToken(token) && !deletes(edits, "_meta", "progressToken") {
-		c.token = token
+	if req.Token != nil {
+		c.token = req.Token
 		edits = append(edits[:len(edits):len(edits)], strictjson.Set([]byte(id), "_meta", "progressToken"))
 	}
 	if len(edits) == 0 {
@@ -128,23 +131,6 @@ func (c *Call) params(req Request, id string) ([]byte, error) {
 		params = []byte("{}")
 	}
 	return strictjson.Splice(params, edits...)
-}
-
-// deletes says whether an edit removes the member at path or what holds it.
-func deletes(edits []strictjson.Edit, path ...string) bool {
-	for _, e := range edits {
-		if e.Value != nil || len(e.Path) > len(path) {
-			continue
-		}
-		same := true
-		for i, name := range e.Path {
-			same = same && name == path[i]
-		}
-		if same {
-			return true
-		}
-	}
-	return false
 }
 
 // forget takes the call out of the table, so that what still comes for it is

@@ -190,6 +190,9 @@ func req(method, params string) Request {
 	r := Request{Method: method, Value: method}
 	if params != "" {
 		r.Params = []byte(params)
+		if token, ok := strictjson.GetPath(r.Params, "_meta", "progressToken"); ok && !strictjson.IsNull(token) {
+			r.Token = token
+		}
 	}
 	return r
 }
@@ -353,7 +356,7 @@ func TestEditsAndTokenShareOneSplice(t *testing.T) {
 		s.want(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a": 1, "_meta":{"progressToken":1}}}`)
 		s.say(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 		a.wantResult(t, "{}")
-		r.Edits = []strictjson.Edit{strictjson.Delete("_meta")}
+		r.Edits, r.Token = []strictjson.Edit{strictjson.Delete("_meta")}, nil
 		b := s.call(t.Context(), r)
 		s.want(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"a": 1,"requestState":"s"}}`)
 		s.say(`{"jsonrpc":"2.0","id":2,"result":{}}`)

@@ -7,12 +7,6 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
-// validToken: a string or an integer, 0 and "" included (W20.1, C24).
-func validToken(raw []byte) bool {
-	_, ok := jsonrpc.ParseID(raw)
-	return ok
-}
-
 // ourID reads an id or token that we minted: an integer, or its decimal string
 // (R6).
 func ourID(raw string) (id int64, isString, ok bool) {

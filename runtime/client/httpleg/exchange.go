@@ -1,0 +1,101 @@
+package httpleg
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+)
+
+// exchange makes one request and delivers what comes back until its answer.
+func (l *Leg) exchange(ctx context.Context, out *peer.Outgoing) error {
+	resp, err := l.do(ctx, http.MethodPost, out, nil)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return l.refused(ctx, out, resp)
+	}
+	if out.Method == mcp.MethodInitialize {
+		l.began(resp.Header.Get(headerSession))
+	}
+	body, err := decoded(resp)
+	if err != nil {
+		discard(resp)
+		return err
+	}
+	r := bufio.NewReader(body)
+	what, err := sniff(r)
+	if err != nil {
+		discard(resp)
+		return failed(ctx, err)
+	}
+	switch what {
+	case formJSON:
+		defer discard(resp)
+		return l.single(ctx, out, r)
+	case formStream:
+		return l.stream(ctx, out, resp, r)
+	case formEmpty:
+		discard(resp)
+		return &peer.Failure{Reason: peer.BadResponse, Status: resp.StatusCode, Err: errors.New("the body is empty")}
+	default:
+		discard(resp)
+		return &peer.Failure{Reason: peer.BadResponse, Status: resp.StatusCode, Err: errors.New("the body is neither JSON nor an event stream")}
+	}
+}
+
+// single takes a JSON body, whatever its content type said.
+func (l *Leg) single(ctx context.Context, out *peer.Outgoing, r *bufio.Reader) error {
+	raw, err := readAll(r, l.cfg.MaxMessageBytes)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return err
+	}
+	if !out.Deliver(raw) {
+		return &peer.Failure{Reason: peer.BadResponse, Err: errors.New("the body does not answer the request")}
+	}
+	return nil
+}
+
+// say posts a notification or a response. Any 2xx means that it was taken.
+func (l *Leg) say(ctx context.Context, out *peer.Outgoing) error {
+	resp, err := l.do(ctx, http.MethodPost, out, nil)
+	if err != nil {
+		return err
+	}
+	defer discard(resp)
+	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+		return nil
+	}
+	return statusFailure(resp.StatusCode, nil)
+}
+
+// began takes the session id of an InitializeResult. An id outside visible
+// ASCII could not be sent back (W10.3) and counts as none.
+func (l *Leg) began(session string) {
+	for i := range len(session) {
+		if session[i] < 0x21 || session[i] > 0x7e {
+			session = ""
+			break
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.session = session
+}
+
+// delete ends the session at the server; 405 and all else is tolerated
+// (W10.9).
+func (l *Leg) delete() {
+	ctx, stop := context.WithTimeout(context.Background(), deleteTimeout)
+	defer stop()
+	if resp, err := l.do(ctx, http.MethodDelete, nil, nil); err == nil {
+		discard(resp)
+	}
+}

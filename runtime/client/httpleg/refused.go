@@ -1,0 +1,86 @@
+package httpleg
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// refused deals with a status that is no success. A JSON-RPC message with our
+// id in the body is the answer and wins over the status (R10, C33).
+func (l *Leg) refused(ctx context.Context, out *peer.Outgoing, resp *http.Response) error {
+	defer discard(resp)
+	var raw []byte
+	if body, err := decoded(resp); err == nil {
+		raw, _ = readAll(body, l.cfg.MaxMessageBytes)
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if answers(raw, out.ID) && out.Deliver(raw) {
+		return nil
+	}
+	if l.mayBeGone(out, resp.StatusCode, raw) && l.look(ctx) {
+		l.setGone()
+		return &peer.Failure{Reason: peer.SessionGone, Status: resp.StatusCode, NotDelivered: true}
+	}
+	return statusFailure(resp.StatusCode, raw)
+}
+
+func answers(raw []byte, id int64) bool {
+	m, err := jsonrpc.Parse(raw, strictjson.FromWorkload)
+	if err != nil || m.Kind != jsonrpc.KindResponse {
+		return false
+	}
+	text := strconv.FormatInt(id, 10)
+	return m.ID.String() == text || m.ID.String() == `"`+text+`"`
+}
+
+// mayBeGone: 404, or 400 whose text speaks of the session (R10).
+func (l *Leg) mayBeGone(out *peer.Outgoing, status int, body []byte) bool {
+	if l.SessionID() == "" || out.Revision != "" || out.Method == mcp.MethodInitialize {
+		return false
+	}
+	return status == http.StatusNotFound ||
+		status == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session"))
+}
+
+// look asks once more with a ping, so that a plain bad request restarts no
+// session; true means that the session is gone.
+func (l *Leg) look(ctx context.Context) bool {
+	id := jsonrpc.RawID(`"look"`) // a string: never an id of the peer's
+	resp, err := l.do(ctx, http.MethodPost, &peer.Outgoing{
+		Raw:    jsonrpc.EncodeRequest(id, mcp.MethodPing, nil),
+		Kind:   jsonrpc.KindRequest,
+		Method: mcp.MethodPing,
+	}, nil)
+	if err != nil {
+		return false
+	}
+	defer discard(resp)
+	return resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusBadRequest
+}
+
+// statusFailure classes a status without an answer in the body.
+func statusFailure(status int, body []byte) error {
+	f := &peer.Failure{Reason: peer.Status, Status: status}
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		f.Reason = peer.Auth
+	case http.StatusMisdirectedRequest:
+		f.Reason = peer.HostRefused
+	}
+	if m, err := jsonrpc.Parse(body, strictjson.FromWorkload); err == nil && m.Err != nil {
+		f.Err = m.Err
+	} else if len(body) > 0 {
+		f.Err = errors.New("the body is no answer to the request")
+	}
+	return f
+}

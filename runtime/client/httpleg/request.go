@@ -1,0 +1,106 @@
+package httpleg
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+)
+
+const (
+	acceptBoth   = "application/json, text/event-stream"
+	acceptStream = "text/event-stream"
+	userAgent    = "fairlead"
+)
+
+// Header names in the canonical spelling of net/http.
+const (
+	headerSession  = "Mcp-Session-Id"
+	headerVersion  = "Mcp-Protocol-Version"
+	headerMethod   = "Mcp-Method"
+	headerName     = "Mcp-Name"
+	headerLastID   = "Last-Event-Id"
+	headerEncoding = "Accept-Encoding"
+)
+
+// build makes one HTTP request. out is nil for GET and DELETE.
+func (l *Leg) build(ctx context.Context, method string, target *url.URL, out *peer.Outgoing) *http.Request {
+	l.mu.Lock()
+	host, session, revision := l.host, l.session, l.revision
+	l.mu.Unlock()
+	r := (&http.Request{Method: method, URL: target, Host: host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	h := make(http.Header, 8+len(l.cfg.Header))
+	for name, values := range l.cfg.Header {
+		h[name] = values
+	}
+	h["User-Agent"] = []string{userAgent}
+	h[headerEncoding] = []string{"identity"} // R18, P33.1
+	switch {
+	case out != nil && out.Revision != "":
+		mirror(h, out)
+	case out != nil && out.Method == mcp.MethodInitialize:
+		// W10.7: no session id, and the version is in the body (W11.5).
+	default:
+		if session != "" {
+			h[headerSession] = []string{session}
+		}
+		if p, ok := mcp.Lookup(revision); ok && p.On(mcp.Streamable).VersionHeader {
+			h[headerVersion] = []string{revision}
+		}
+	}
+	r.Header = h
+	if out == nil {
+		return r
+	}
+	h["Accept"] = []string{acceptBoth}
+	h["Content-Type"] = []string{"application/json"}
+	r.ContentLength = int64(len(out.Raw))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.Raw)), nil }
+	r.Body, _ = r.GetBody()
+	return r
+}
+
+// mirror repeats the envelope in headers (W15).
+func mirror(h http.Header, out *peer.Outgoing) {
+	h[headerVersion] = []string{out.Revision}
+	h[headerMethod] = []string{out.Method}
+	if out.Name != "" {
+		h[headerName] = []string{EncodeField(out.Name)}
+	}
+	for _, f := range out.Fields {
+		h.Set(f.Name, EncodeField(f.Value))
+	}
+}
+
+// EncodeField is a mirrored value as a header value: as it is, or in the base64
+// form where a header could not carry it or would be misread (W15.20).
+func EncodeField(value string) string {
+	plain := !strings.HasPrefix(value, "=?base64?") && strings.Trim(value, " \t") == value
+	for i := 0; i < len(value) && plain; i++ {
+		plain = value[i] >= 0x20 && value[i] < 0x7f
+	}
+	if plain {
+		return value
+	}
+	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(value)) + "?="
+}
+
+// failed classes an error of the HTTP client before a response head came.
+func failed(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return &peer.Failure{Reason: peer.Unreachable, NotDelivered: true, Err: err}
+	}
+	return &peer.Failure{Reason: peer.Ended, Err: err}
+}
