@@ -3,7 +3,7 @@
 //
 //   client.mjs --sdk v1|v2|v2-legacy --url URL COMMAND [ARGS]
 //
-// Commands: list | call NAME [JSON] | spread NAME [COUNT] | loop NAME [JSON] | hold
+// Commands: list | call NAME [JSON] | spread NAME [COUNT] [MEMBER] | loop NAME [JSON] | hold
 // Output: JSON lines on stdout. Exit code 0: done; 1: the server refused or
 // could not be reached (said on stderr); 2: wrong usage.
 import { parseArgs } from 'node:util';
@@ -30,7 +30,7 @@ const sdks = {
 const [verb, ...args] = positionals;
 const sdk = sdks[o.sdk];
 if (!sdk || !o.url || !Object.hasOwn(commands, verb ?? '') || verb === 'describe') {
-  console.error('usage: client.mjs --sdk v1|v2|v2-legacy --url URL list | call NAME [JSON] | spread NAME [COUNT] | loop NAME [JSON] | hold');
+  console.error('usage: client.mjs --sdk v1|v2|v2-legacy --url URL list | call NAME [JSON] | spread NAME [COUNT] [MEMBER] | loop NAME [JSON] | hold');
   process.exit(2);
 }
 

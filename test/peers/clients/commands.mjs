@@ -36,11 +36,12 @@ export async function call({ connect, timeoutMs }, name, json = '{}') {
 }
 
 /**
- * spread NAME COUNT: COUNT connections at once, each calls NAME once; prints
- * every result. With more than one pod behind the address the answers come
- * from several.
+ * spread NAME [COUNT] [MEMBER]: COUNT connections at once, each calls NAME once.
+ * With more than one pod behind the address the answers come from several.
+ * MEMBER is a member of the JSON that the tool answers with; how often each of
+ * its values came is printed instead of the results.
  */
-export async function spread({ connect, timeoutMs }, name, count = '12') {
+export async function spread({ connect, timeoutMs }, name, count = '12', member = '') {
   const all = await Promise.all(
     Array.from({ length: Number(count) }, async () => {
       const c = await connect();
@@ -49,7 +50,16 @@ export async function spread({ connect, timeoutMs }, name, count = '12') {
       return { revision: c.revision, result };
     }),
   );
-  for (const r of all) print('result', { tool: name, ...r });
+  if (member) {
+    const counts = {};
+    for (const { result } of all) {
+      const value = JSON.parse(result.content[0].text)[member];
+      counts[value] = (counts[value] ?? 0) + 1;
+    }
+    print('tally', { tool: name, member, counts });
+  } else {
+    for (const r of all) print('result', { tool: name, ...r });
+  }
   return all.some((r) => r.result.isError) ? 1 : 0;
 }
 
