@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/httpstream"
@@ -25,7 +26,8 @@ func (k *kube) forward(ctx context.Context, pod corev1.Pod, port int) (string, f
 	if err != nil {
 		return "", nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	// The forwarder logs what we return as errors, and noise at its end.
+	ctx, cancel := context.WithCancel(logr.NewContext(ctx, logr.Discard()))
 	ready := make(chan struct{})
 	fw, err := portforward.NewOnAddressesWithContext(ctx, dialer, []string{"127.0.0.1"}, []string{":" + strconv.Itoa(port)}, ready, io.Discard, io.Discard)
 	if err != nil {

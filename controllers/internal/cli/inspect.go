@@ -100,7 +100,7 @@ func status(ctx context.Context, c cluster, pod corev1.Pod) (*config.Status, err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("its admin port %d does not answer: %w", config.PortAdmin, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
