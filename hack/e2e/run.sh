@@ -3,7 +3,7 @@
 # (FAIRLEAD_CLUSTER, default e2e), which ends with the run unless KEEP=1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-export FAIRLEAD_CLUSTER=${FAIRLEAD_CLUSTER:-e2e} FAIRLEAD_ROOT=$PWD
+export FAIRLEAD_CLUSTER=${FAIRLEAD_CLUSTER:-e2e}
 case ${1:-} in
 core) runs=('-test.run ^TestCore') ;;
 all) runs=('-test.skip ^TestLast' '-test.run ^TestLast') ;;

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/peer"
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/wire"
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/world"
+	"github.com/fairlead-dev/fairlead/test/testkit"
 )
 
 // The main job: a sample is applied, becomes Ready, and foreign clients of both
@@ -30,7 +31,7 @@ func TestCoreStdioServerAnswersForeignClients(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := peer.TypeScript(t, world.Root(t), c.sdk, url, "list")
+			got := peer.TypeScript(t, testkit.Root(t), c.sdk, url, "list")
 			if got[0].Revision != c.revision || got[0].Session != (c.revision == wire.Legacy) {
 				t.Errorf("connected with %s, session %v", got[0].Revision, got[0].Session)
 			}
@@ -39,24 +40,24 @@ func TestCoreStdioServerAnswersForeignClients(t *testing.T) {
 					t.Errorf("tools %v lack %s", got[1].Names, want)
 				}
 			}
-			got = peer.TypeScript(t, world.Root(t), c.sdk, url, "call", "echo", `{"message":"grüß dich"}`)
+			got = peer.TypeScript(t, testkit.Root(t), c.sdk, url, "call", "echo", `{"message":"grüß dich"}`)
 			if text := got[1].Text(); text != "Echo: grüß dich" {
 				t.Errorf("echo said %q", text)
 			}
 		})
 	}
 	t.Run("progress reaches the client", func(t *testing.T) {
-		got := peer.TypeScript(t, world.Root(t), peer.TypeScript1, url, "call", "trigger-long-running-operation", `{"duration":1,"steps":4}`)
+		got := peer.TypeScript(t, testkit.Root(t), peer.TypeScript1, url, "call", "trigger-long-running-operation", `{"duration":1,"steps":4}`)
 		if !strings.Contains(got[1].Text(), "completed") {
 			t.Errorf("%+v", got[1])
 		}
 	})
 	t.Run("elicitation and sampling reach a legacy client", func(t *testing.T) {
-		got := peer.TypeScript(t, world.Root(t), peer.TypeScript1, url, "call", "trigger-elicitation-request")
+		got := peer.TypeScript(t, testkit.Root(t), peer.TypeScript1, url, "call", "trigger-elicitation-request")
 		if got[1].Seen.Elicitation != 1 || !strings.Contains(got[1].Text(), "provided the requested information") {
 			t.Errorf("elicitation: %+v", got[1])
 		}
-		got = peer.TypeScript(t, world.Root(t), peer.TypeScript1, url, "call", "trigger-sampling-request", `{"prompt":"hi","maxTokens":10}`)
+		got = peer.TypeScript(t, testkit.Root(t), peer.TypeScript1, url, "call", "trigger-sampling-request", `{"prompt":"hi","maxTokens":10}`)
 		if got[1].Seen.Sampling != 1 || !strings.Contains(got[1].Text(), "sampled by the peer client") {
 			t.Errorf("sampling: %+v", got[1])
 		}
@@ -107,12 +108,12 @@ func TestCoreHTTPServerAnswersForeignClients(t *testing.T) {
 	w.AwaitReady(t, s)
 	url := w.Endpoint(t, s)
 	for _, sdk := range []string{peer.TypeScript1, peer.TypeScript2} {
-		if text := peer.TypeScript(t, world.Root(t), sdk, url, "call", "echo", `{"message":"hi"}`)[1].Text(); text != "hi" {
+		if text := peer.TypeScript(t, testkit.Root(t), sdk, url, "call", "echo", `{"message":"hi"}`)[1].Text(); text != "hi" {
 			t.Errorf("TypeScript %s: echo said %q", sdk, text)
 		}
 	}
 	for _, sdk := range []string{"go-sdk", "mcp-go"} {
-		out, errs, err := world.Command(t.Context(), filepath.Join(world.Root(t), "bin", "peer"), "-sdk", sdk, "-url", url, "call", "add", `{"a":2,"b":3}`)
+		out, errs, err := world.Command(t.Context(), filepath.Join(testkit.Root(t), "bin", "peer"), "-sdk", sdk, "-url", url, "call", "add", `{"a":2,"b":3}`)
 		if err != nil || !strings.Contains(out, `"sum":5`) {
 			t.Errorf("%s: %v: %s %s", sdk, err, out, errs)
 		}

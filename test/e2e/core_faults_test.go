@@ -19,6 +19,7 @@ import (
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/node"
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/wire"
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/world"
+	"github.com/fairlead-dev/fairlead/test/testkit"
 )
 
 // Names of the containers of every pod.
@@ -118,7 +119,7 @@ func restarted(t *testing.T, w *world.World, p *corev1.Pod, name string) time.Du
 // all children, and the kubelet starts it anew.
 func TestCoreAgentKilled(t *testing.T) {
 	w, ns := begin(t)
-	node.Local(t, world.Root(t))
+	node.Local(t, testkit.Root(t))
 	s := ready(t, w, ns)
 	url := w.Endpoint(t, s)
 	c := session(t, url)
@@ -134,7 +135,7 @@ func TestCoreAgentKilled(t *testing.T) {
 // O20: one session's process is that session's matter alone.
 func TestCoreSessionProcessKilled(t *testing.T) {
 	w, ns := begin(t)
-	node.Local(t, world.Root(t))
+	node.Local(t, testkit.Root(t))
 	s := ready(t, w, ns)
 	url := w.Endpoint(t, s)
 	p := w.OnlyPod(t, s)
@@ -181,7 +182,7 @@ func TestCoreSessionProcessKilled(t *testing.T) {
 // O20: once per pod, since the kubelet backs off from the second time on.
 func TestCoreSidecarKilled(t *testing.T) {
 	w, ns := begin(t)
-	node.Local(t, world.Root(t))
+	node.Local(t, testkit.Root(t))
 	s := ready(t, w, ns)
 	url := w.Endpoint(t, s)
 	p := w.OnlyPod(t, s)
@@ -246,7 +247,7 @@ func TestCoreLivenessFailureLeavesThePodServing(t *testing.T) {
 // Deletion ends everything: objects, processes, sockets, cgroups, mounts.
 func TestCoreDeleteLeavesNothing(t *testing.T) {
 	w, ns := begin(t)
-	n := node.Local(t, world.Root(t))
+	n := node.Local(t, testkit.Root(t))
 	s := ready(t, w, ns)
 	session(t, w.Endpoint(t, s))
 	p := w.OnlyPod(t, s)

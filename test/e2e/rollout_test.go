@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/wire"
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/world"
 	"github.com/fairlead-dev/fairlead/test/load"
+	"github.com/fairlead-dev/fairlead/test/testkit"
 )
 
 // hostname finds the pod in what get-env of server-everything prints.
@@ -147,7 +148,7 @@ func TestEditOfPortAndImageKeepsEveryEndpoint(t *testing.T) {
 // The data plane needs neither API server nor operator.
 func TestAPIServerStoppedForAMinute(t *testing.T) {
 	w, ns := alone(t)
-	n := node.Local(t, world.Root(t))
+	n := node.Local(t, testkit.Root(t))
 	s := ready(t, w, ns)
 	stop := background(t, load.Config{
 		URL: w.Endpoint(t, s), Duration: 5 * time.Minute, Modern: 4, Rate: 20, Legacy: 4,

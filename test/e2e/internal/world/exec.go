@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/fairlead-dev/fairlead/test/testkit"
 )
 
 // Kubectl runs kubectl and returns what it printed; a failure fails the test.
@@ -22,7 +24,7 @@ func (w *World) Kubectl(t testing.TB, args ...string) string {
 // Plugin runs our kubectl plugin and returns how it ended.
 func (w *World) Plugin(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	out, errs, err := Command(t.Context(), filepath.Join(Root(t), "bin", "kubectl-mcp"), args...)
+	out, errs, err := Command(t.Context(), filepath.Join(testkit.Root(t), "bin", "kubectl-mcp"), args...)
 	if err != nil {
 		exit, ok := err.(*exec.ExitError)
 		if !ok {

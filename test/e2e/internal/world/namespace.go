@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairlead-dev/fairlead/api/v1alpha1"
+	"github.com/fairlead-dev/fairlead/test/testkit"
 )
 
 const (
@@ -55,7 +56,7 @@ func (w *World) Namespace(t testing.TB) string {
 // McpServer in it. Edits are made before it is created.
 func (w *World) Sample(t testing.TB, namespace, file string, edits ...func(*v1alpha1.McpServer)) *v1alpha1.McpServer {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(Root(t), "config", "samples", file))
+	raw, err := os.ReadFile(filepath.Join(testkit.Root(t), "config", "samples", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,24 +111,4 @@ func (w *World) Edit(t testing.TB, s *v1alpha1.McpServer, edit func(*v1alpha1.Mc
 	if err := w.Patch(t.Context(), s, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// Root is the top of the source tree. Test binaries run in their package's
-// folder or wherever FAIRLEAD_ROOT says the tree is.
-func Root(t testing.TB) string {
-	t.Helper()
-	if root := os.Getenv("FAIRLEAD_ROOT"); root != "" {
-		return root
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != "/"; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "PROJECT")); err == nil {
-			return dir
-		}
-	}
-	t.Fatal("not inside the source tree, and FAIRLEAD_ROOT is not set")
-	return ""
 }
