@@ -19,6 +19,11 @@ type Channel interface {
 	Call(ctx context.Context, method string, params []byte) Outcome
 }
 
+// Waiter is a Channel that can hold a producer up until its client has read.
+type Waiter interface {
+	NotifyWait(ctx context.Context, raw []byte) error
+}
+
 // Request is what an Exchange is made of. Msg and Profile are required.
 type Request struct {
 	Msg     *jsonrpc.Message
@@ -112,6 +117,15 @@ func (x *Exchange) Notify(raw []byte) error {
 	return x.req.Channel.Notify(raw)
 }
 
+// NotifyWait is Notify for a producer that serves this exchange alone: it waits
+// while the client reads too slowly, so that nothing is lost (P18).
+func (x *Exchange) NotifyWait(ctx context.Context, raw []byte) error {
+	if w, ok := x.req.Channel.(Waiter); ok {
+		return w.NotifyWait(ctx, raw)
+	}
+	return x.Notify(raw)
+}
+
 // Call makes a reverse request that belongs to this exchange, on its stream
 // (W8.18, B6.3). It refuses, without asking the client, what the revision does
 // not have (-32601, reason "not_in_revision"), what the client did not declare
@@ -125,5 +139,9 @@ func (x *Exchange) Call(ctx context.Context, method string, params []byte) Outco
 	if x.req.Channel == nil {
 		return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "the client cannot be asked on this request").WithReason(mcp.ReasonNoChannel))
 	}
+	// The call ends with its exchange (D3), whoever's ctx it was given.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(context.Canceled)
+	defer context.AfterFunc(x.ctx, func() { cancel(context.Cause(x.ctx)) })()
 	return x.req.Channel.Call(ctx, method, params)
 }

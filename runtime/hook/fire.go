@@ -83,3 +83,10 @@ func (o *Observer) Queue(delta int) {
 		o.Queued(delta)
 	}
 }
+
+// Panic reports Panicked.
+func (o *Observer) Panic(value any, stack []byte) {
+	if o != nil && o.Panicked != nil {
+		o.Panicked(value, stack)
+	}
+}

@@ -29,6 +29,8 @@ type Observer struct {
 	Dropped func(Drop)
 	// Queued is the change of requests that wait for their turn.
 	Queued func(delta int)
+	// Panicked is a panic of a Server, which became an internal error.
+	Panicked func(value any, stack []byte)
 }
 
 // Operation is one request as telemetry names it.

@@ -14,6 +14,7 @@ const (
 const (
 	ReasonTimeout      = "timeout"
 	ReasonBusy         = "busy"
+	ReasonStarting     = "starting"
 	ReasonDraining     = "draining"
 	ReasonSessionEnded = "session_ended"
 	ReasonStreamLost   = "stream_lost"

@@ -117,6 +117,13 @@ var methods = map[string][]entry{
 	MethodRootsList:     {{reverse: true, from: first, end: Revision20260728, Method: Method{Needs: CapRoots}}},
 }
 
+// Offered reports whether this implementation serves the method at all.
+// Subscriptions and tasks are not served: they are not advertised, and methods
+// behind a capability that is not advertised are unknown (W5.6).
+func (m Method) Offered() bool {
+	return !m.Listening && m.Extension == "" && m.Needs != CapTasks
+}
+
 // Method finds what the revision says about a request from the client.
 func (p Profile) Method(name string) (Method, bool) { return p.find(name, false) }
 

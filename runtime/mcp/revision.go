@@ -123,3 +123,29 @@ func Negotiate(requested string) Profile {
 	}
 	return newest
 }
+
+// ClaimsModern reports whether a version header announces a revision without a
+// handshake: one that we know, or a newer one that we do not.
+func ClaimsModern(header string) bool {
+	if p, ok := Lookup(header); ok {
+		return !p.Handshake
+	}
+	newest := profiles[len(profiles)-1].Revision
+	return isDate(header) && header > newest
+}
+
+func isDate(text string) bool {
+	if len(text) != len("2006-01-02") {
+		return false
+	}
+	for i := range len(text) {
+		if i == 4 || i == 7 {
+			if text[i] != '-' {
+				return false
+			}
+		} else if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
+}

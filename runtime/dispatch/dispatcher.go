@@ -1,0 +1,115 @@
+package dispatch
+
+import (
+	"context"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// Dispatcher takes requests from transports through to a Server. Server is
+// required; other zero fields mean defaults. No field may change once it is in
+// use. All methods may be called concurrently.
+type Dispatcher struct {
+	Server Server
+	// Binding is what the transport carries; it labels observations.
+	Binding mcp.Binding
+	// Pod is what the ids of reverse requests begin with, so that any pod
+	// knows whose they are (P10).
+	Pod string
+	// Timeout bounds one request, waiting included; nil or 0 means no bound.
+	Timeout func() time.Duration
+	// MaxConcurrent bounds requests that a Server is working on; nil or 0
+	// means DefaultConcurrent. Ten times as many may wait for their turn,
+	// further ones fail at once.
+	MaxConcurrent func() int
+	Observer      *hook.Observer
+
+	gate   gate
+	serial atomic.Uint64
+}
+
+// DefaultConcurrent is the bound of requests in work.
+const DefaultConcurrent = 256
+
+// Handler works on one request: Server.Serve, or Server.Open with its session.
+type Handler func(ctx context.Context, x *Exchange) Outcome
+
+// Deliver is told once how a request ended. With a nil silence the outcome is
+// to be sent; otherwise nothing may be sent (D3: no answer leaves after a
+// cancel) and silence says why. It must not block on the client.
+type Deliver func(o Outcome, silence error)
+
+// Start begins a request that belongs to parent and returns at once; the work
+// runs on a goroutine of its own. deliver is called once, from whatever ended
+// the request first: the handler, cancel, deadline, or parent's end. The error
+// is an id that is in flight already on the session.
+func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver Deliver) (*Run, *jsonrpc.Error) {
+	run := &Run{d: d, id: r.Msg.ID, handler: h, deliver: deliver, began: time.Now()}
+	run.legacy, _ = r.Session.(*Legacy)
+	ctx, cancel := context.WithCancelCause(parent)
+	run.cancel = cancel
+	run.stop = func() {}
+	if d.Timeout != nil {
+		if limit := d.Timeout(); limit > 0 {
+			ctx, run.stop = context.WithTimeoutCause(ctx, limit, ErrDeadline)
+		}
+	}
+	if run.legacy != nil && r.Msg.Method != mcp.MethodInitialize && !run.legacy.begin(run) {
+		run.stop()
+		cancel(context.Canceled)
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight").WithReason(mcp.ReasonDuplicateID)
+	}
+	run.ctx = ctx
+	run.x = NewExchange(ctx, r)
+	run.op = d.operation(r)
+	d.Observer.Start(run.op)
+	run.unwatch = context.AfterFunc(ctx, run.interrupted)
+	go run.work()
+	return run, nil
+}
+
+// operation names a request for telemetry.
+func (d *Dispatcher) operation(r Request) hook.Operation {
+	op := hook.Operation{Method: r.Msg.Method, Revision: r.Profile.Revision, Binding: d.Binding.String()}
+	if !mcp.KnownMethod(op.Method) {
+		op.Method = "_OTHER"
+	}
+	if d.Observer == nil {
+		return op
+	}
+	switch op.Method {
+	case mcp.MethodToolsCall:
+		op.Tool = stringParam(r.Msg.Params, "name")
+	case mcp.MethodPromptsGet:
+		op.Prompt = stringParam(r.Msg.Params, "name")
+	}
+	return op
+}
+
+func stringParam(params []byte, name string) string {
+	raw, _ := strictjson.Get(params, name)
+	text, _ := strictjson.String(raw)
+	return text
+}
+
+// mint makes the id of a reverse request: a string that carries the pod.
+func (d *Dispatcher) mint() jsonrpc.ID {
+	text := d.Pod + "." + strconv.FormatUint(d.serial.Add(1), 10)
+	return jsonrpc.RawID(string(strictjson.Quote(nil, text)))
+}
+
+// guard turns a panic of the Server into an internal error: one bad request
+// must not end the others.
+func (d *Dispatcher) guard(o *Outcome) {
+	if v := recover(); v != nil {
+		d.Observer.Panic(v, debug.Stack())
+		*o = Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "internal error"))
+	}
+}

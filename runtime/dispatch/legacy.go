@@ -1,0 +1,144 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/session"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// Legacy is a session with what is in flight on it, both ways. It is the
+// Session that a Server sees. Make it with Dispatcher.Adopt.
+type Legacy struct {
+	*session.Session
+	d *Dispatcher
+
+	mu      sync.Mutex
+	runs    map[jsonrpc.ID]*Run     // the client's requests
+	pending map[string]chan<- reply // ours, by id text
+	opened  bool
+	closed  error
+}
+
+var _ Session = (*Legacy)(nil)
+
+// Adopt makes the Legacy of a new session and becomes its owner.
+func (d *Dispatcher) Adopt(s *session.Session) *Legacy {
+	l := &Legacy{Session: s, d: d}
+	s.Own(l, l.onClose)
+	return l
+}
+
+// Open is the Handler of initialize: Server.Open, with the negotiated revision
+// put into the result (B4.11). A session that ended meanwhile is closed
+// towards the Server.
+func (l *Legacy) Open(ctx context.Context, x *Exchange) Outcome {
+	o := l.d.Server.Open(ctx, x, l)
+	if o.Err != nil {
+		return o
+	}
+	l.mu.Lock()
+	l.opened = true
+	closed := l.closed
+	l.mu.Unlock()
+	if closed != nil {
+		l.d.Server.Closed(l, closed)
+		return Fail(Explain(closed))
+	}
+	return l.negotiated(o)
+}
+
+func (l *Legacy) negotiated(o Outcome) Outcome {
+	want := strictjson.Quote(nil, l.Revision())
+	have, _ := strictjson.Get(o.Result, "protocolVersion")
+	if string(have) == string(want) {
+		return o
+	}
+	result, err := strictjson.Splice(o.Result, strictjson.Set(want, "protocolVersion"))
+	if err != nil {
+		return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "the server's answer to initialize is no object"))
+	}
+	return Result(result)
+}
+
+func (l *Legacy) onClose(cause error) {
+	l.mu.Lock()
+	l.closed = cause
+	opened := l.opened
+	l.mu.Unlock()
+	if opened {
+		l.d.Server.Closed(l, cause)
+	}
+}
+
+// begin enters a request; false when its id is in flight already.
+func (l *Legacy) begin(r *Run) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.runs[r.id] != nil {
+		return false
+	}
+	if l.runs == nil {
+		l.runs = map[jsonrpc.ID]*Run{}
+	}
+	l.runs[r.id] = r
+	return true
+}
+
+func (l *Legacy) finish(r *Run) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.runs[r.id] == r {
+		delete(l.runs, r.id)
+	}
+	if len(l.runs) == 0 {
+		l.runs = nil
+	}
+}
+
+// Receive takes a notification or a response of the client: consumes what the
+// front consumes and hands on the rest. It returns when that is done.
+func (l *Legacy) Receive(m *jsonrpc.Message) {
+	if m.Kind == jsonrpc.KindResponse {
+		l.resolve(m)
+		return
+	}
+	switch m.Method {
+	case mcp.NotifyInitialized: // R9
+	case mcp.NotifyProgress: // of our own requests: they carry no clock
+	case mcp.NotifyCancelled:
+		l.cancel(m)
+	default:
+		var o Outcome
+		defer l.d.guard(&o)
+		l.d.Server.Notify(l.Context(), l, m)
+	}
+}
+
+// cancel serves notifications/cancelled; whatever does not fit is ignored
+// (W19.3).
+func (l *Legacy) cancel(m *jsonrpc.Message) {
+	raw, _ := strictjson.Get(m.Params, "requestId")
+	id, ok := jsonrpc.ParseID(raw)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	run := l.runs[id]
+	l.mu.Unlock()
+	if run == nil {
+		return
+	}
+	cause := ErrCancelled
+	if reason := stringParam(m.Params, "reason"); reason != "" {
+		cause = fmt.Errorf("%w: %.200q", ErrCancelled, reason) // W19.10
+	}
+	run.Cancel(cause)
+}
+
+// Notify implements Session.
+func (l *Legacy) Notify(raw []byte) error { return l.Push(strictjson.OneLine(raw)) }

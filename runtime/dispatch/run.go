@@ -1,0 +1,125 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// Run is one request between its start and its end.
+type Run struct {
+	d       *Dispatcher
+	id      jsonrpc.ID
+	x       *Exchange
+	legacy  *Legacy
+	handler Handler
+	deliver Deliver
+	op      hook.Operation
+	began   time.Time
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	stop    context.CancelFunc
+	unwatch func() bool
+	over    atomic.Bool
+}
+
+// Cancel ends the request with a cause. Idempotent; does not wait for the
+// handler.
+func (r *Run) Cancel(cause error) { r.cancel(cause) }
+
+// Exchange is what the handler was given.
+func (r *Run) Exchange() *Exchange { return r.x }
+
+// work waits for a turn and runs the handler.
+func (r *Run) work() {
+	if err := r.d.gate.enter(r.ctx, r.d.MaxConcurrent, r.d.Observer); err != nil {
+		if errors.Is(err, errGateFull) {
+			r.unwatch()
+			r.end(Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests").WithReason(mcp.ReasonBusy)), nil)
+		}
+		return // otherwise the context has ended, and with it the request
+	}
+	defer r.d.gate.leave()
+	o := r.call()
+	if !r.unwatch() {
+		return // the context ended first: no answer after a cancel (D3)
+	}
+	r.end(o, nil)
+}
+
+func (r *Run) call() (o Outcome) {
+	defer r.d.guard(&o)
+	o = r.handler(r.ctx, r.x)
+	if o.Result == nil && o.Err == nil {
+		o = Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "no answer"))
+	}
+	return o
+}
+
+// interrupted is called when the context ends before the handler has answered.
+func (r *Run) interrupted() {
+	cause := context.Cause(r.ctx)
+	if errors.Is(cause, ErrCancelled) || errors.Is(cause, ErrDisconnected) {
+		r.end(Outcome{}, cause)
+		return
+	}
+	r.end(Fail(Explain(cause)), nil)
+}
+
+// end resolves the request; only the first call counts.
+func (r *Run) end(o Outcome, silence error) {
+	if !r.over.CompareAndSwap(false, true) {
+		return
+	}
+	if r.legacy != nil {
+		r.legacy.finish(r)
+	}
+	r.deliver(o, silence)
+	r.d.Observer.Finish(r.op, r.summary(o, silence))
+	r.cancel(context.Canceled)
+	r.stop()
+}
+
+func (r *Run) summary(o Outcome, silence error) hook.End {
+	end := hook.End{Duration: time.Since(r.began)}
+	switch {
+	case errors.Is(silence, ErrDisconnected):
+		end.ErrorType = "disconnected"
+	case silence != nil:
+		end.ErrorType = "cancelled"
+	case o.Err != nil:
+		end.Code = o.Err.Code
+		end.ErrorType = strconv.FormatInt(o.Err.Code, 10)
+		if o.Err.Reason() == mcp.ReasonTimeout {
+			end.ErrorType = "timeout"
+		}
+	case r.op.Method == mcp.MethodToolsCall && r.d.Observer.Watches():
+		if isError, _ := strictjson.Get(o.Result, "isError"); string(isError) == "true" {
+			end.ErrorType = "tool_error"
+		}
+	}
+	return end
+}
+
+// Explain words a cause as the error that a client gets. A cause that is or
+// wraps a *jsonrpc.Error is that error; nothing else of the cause is shown
+// (B16.3).
+func Explain(cause error) *jsonrpc.Error {
+	var own *jsonrpc.Error
+	switch {
+	case errors.As(cause, &own):
+		return own
+	case errors.Is(cause, ErrDeadline), errors.Is(cause, context.DeadlineExceeded):
+		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the request took too long").WithReason(mcp.ReasonTimeout)
+	case errors.Is(cause, ErrShutdown):
+		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the server is shutting down").WithReason(mcp.ReasonDraining)
+	}
+	return jsonrpc.Errorf(jsonrpc.CodeInternal, "the session has ended").WithReason(mcp.ReasonSessionEnded)
+}

@@ -1,0 +1,179 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+)
+
+// Session is one legacy session. It outlives the connections it is used over
+// and ends with Close or End. All methods may be called concurrently.
+type Session struct {
+	registry *Registry
+	params   Params
+	born     time.Time
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+
+	mu      sync.Mutex
+	active  int       // requests and streams that are open
+	used    bool      // something came after initialize
+	seen    time.Time // when active became 0
+	timer   *time.Timer
+	ended   bool
+	value   any
+	owner   any
+	onClose func(cause error)
+	streams streams
+}
+
+// Key is unique in this process; it is not the wire id.
+func (s *Session) Key() string { return s.params.Key }
+
+// Principal owns the session; empty is anonymous.
+func (s *Session) Principal() string { return s.params.Principal }
+
+// Profile says what the negotiated revision has.
+func (s *Session) Profile() mcp.Profile { return s.params.Profile }
+
+// Revision is the negotiated protocol revision.
+func (s *Session) Revision() string { return s.params.Profile.Revision }
+
+// ClientCapabilities is the raw object from initialize; never nil.
+func (s *Session) ClientCapabilities() []byte { return s.params.Capabilities }
+
+// ClientInfo is the raw identity from initialize; nil if there was none.
+func (s *Session) ClientInfo() []byte { return s.params.ClientInfo }
+
+// Context is cancelled, with the cause, when the session ends.
+func (s *Session) Context() context.Context { return s.ctx }
+
+// Value returns what SetValue stored: the state of whoever serves the session.
+func (s *Session) Value() any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.value
+}
+
+// SetValue stores v for Value.
+func (s *Session) SetValue(v any) {
+	s.mu.Lock()
+	s.value = v
+	s.mu.Unlock()
+}
+
+// Own attaches the layer above, once, before the session is used.
+func (s *Session) Own(owner any, onClose func(cause error)) {
+	s.mu.Lock()
+	s.owner, s.onClose = owner, onClose
+	s.mu.Unlock()
+}
+
+// Owner returns what Own attached.
+func (s *Session) Owner() any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owner
+}
+
+// Enter marks the session as in use until Leave. It reports false when the
+// session has ended.
+func (s *Session) Enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return false
+	}
+	if s.timer != nil { // not during the first Enter, which is initialize
+		s.used = true
+	}
+	s.active++
+	return true
+}
+
+// Leave ends one Enter. When nothing is open any more the idle clock runs.
+func (s *Session) Leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
+	if s.active > 0 || s.ended {
+		return
+	}
+	s.seen = time.Now()
+	if s.timer == nil {
+		s.timer = time.AfterFunc(s.patience(), s.expire)
+		return
+	}
+	s.timer.Reset(s.patience())
+}
+
+func (s *Session) patience() time.Duration {
+	if s.used {
+		return s.registry.idle()
+	}
+	return s.registry.handshake()
+}
+
+// expire ends the session if it has really been idle; otherwise the clock runs
+// again when it is next left.
+func (s *Session) expire() {
+	s.mu.Lock()
+	left := s.patience() - time.Since(s.seen)
+	switch {
+	case s.ended || s.active > 0:
+		s.mu.Unlock()
+		return
+	case left > 0:
+		s.timer.Reset(left)
+		s.mu.Unlock()
+		return
+	}
+	used := s.used
+	s.mu.Unlock()
+	if used {
+		s.End(hook.EndIdle, ErrIdle)
+		return
+	}
+	s.End(hook.EndHandshake, ErrHandshake)
+}
+
+// Close ends the session on behalf of the server behind it.
+func (s *Session) Close(cause error) { s.End(hook.EndServer, cause) }
+
+// End ends the session: it is no longer found, its context is cancelled with
+// cause (which its requests take as their end), its standalone streams end,
+// and the owner is told once. It does not wait for anything. Idempotent.
+func (s *Session) End(reason hook.EndReason, cause error) {
+	if cause == nil {
+		cause = errUnknownCause
+	}
+	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
+	s.ended = true
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	drop := s.streams.end()
+	onClose := s.onClose
+	s.mu.Unlock()
+
+	s.registry.remove(s)
+	s.cancel(cause)
+	for _, st := range drop {
+		st.DropWith(cause)
+	}
+	s.registry.Observer.CloseSession(s.label(), hook.SessionEnd{Reason: reason, Duration: time.Since(s.born)})
+	if onClose != nil {
+		onClose(cause)
+	}
+}
+
+func (s *Session) label() hook.Session {
+	return hook.Session{Revision: s.Revision(), Binding: s.registry.Binding}
+}

@@ -1,0 +1,299 @@
+package stream
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+)
+
+// overhead is what an event costs beyond its data.
+const overhead = 96
+
+// Event is one event of a stream. Data is read-only.
+type Event struct {
+	Seq  uint64
+	Data []byte
+}
+
+// Stream is one stream to a client. Make it with Store.New. All methods may be
+// called concurrently.
+type Stream struct {
+	store  *Store
+	handle string
+	gone   func()
+	place  *list.Element // in Store.retained, under Store.mu
+	timer  *time.Timer   // under Store.mu
+
+	mu      sync.Mutex
+	events  []Event // in order; a window of the ring
+	bytes   int64   // of events, overhead included
+	next    uint64  // the next sequence number
+	evicted uint64  // the highest sequence number that was pushed out
+	reader  *Reader
+	room    chan struct{} // closed when the reader has taken something
+	state   state
+}
+
+type state uint8
+
+const (
+	opened state = iota
+	ended        // no more events; what there is can be read
+	dropped
+)
+
+// Handle is what event ids begin with; empty for a stream without ids.
+func (s *Stream) Handle() string { return s.handle }
+
+// Live reports whether the stream is open and being read.
+func (s *Stream) Live() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == opened && s.reader != nil && s.reader.end == nil
+}
+
+// Send appends one event and never waits. When the outbox is full its reader
+// is ended with ErrOverflow: a stream with ids goes on and can be resumed, one
+// without ids is lost and Send returns ErrOverflow. After End it returns
+// ErrEnded.
+func (s *Stream) Send(data []byte) error {
+	cost := int64(len(data) + overhead)
+	if !s.store.reserve(cost) {
+		return s.overflow()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != opened {
+		s.store.Budget.Release(cost)
+		return ErrEnded
+	}
+	if s.full() {
+		s.endReader(ErrOverflow, false)
+		if s.handle == "" {
+			s.store.Budget.Release(cost)
+			return ErrOverflow
+		}
+	}
+	s.events = append(s.events, Event{Seq: s.next, Data: data})
+	s.bytes += cost
+	s.next++
+	for len(s.events) > 1 && (len(s.events) > s.store.limits.Events || s.bytes > s.store.limits.Bytes) {
+		s.evict()
+	}
+	s.wake()
+	return nil
+}
+
+// SendWait is Send for a producer that serves this stream alone: while the
+// outbox is more than half full it waits for the reader (P18). Without a
+// reader it does not wait. The error may be ctx's cause.
+func (s *Stream) SendWait(ctx context.Context, data []byte) error {
+	for {
+		s.mu.Lock()
+		if s.reader == nil || s.state != opened || !s.crowded() {
+			s.mu.Unlock()
+			return s.Send(data)
+		}
+		if s.room == nil {
+			s.room = make(chan struct{})
+		}
+		room := s.room
+		s.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// full reports whether one more event would push out, or for a stream without
+// ids exceed, what the reader has not taken. A stream with ids cuts its reader
+// at half of the ring, so that what the reader missed is still there when it
+// comes back.
+func (s *Stream) full() bool {
+	if s.reader == nil && s.handle != "" {
+		return false
+	}
+	if s.handle != "" {
+		return s.crowded()
+	}
+	n, size := s.unread()
+	return n >= s.store.limits.Events || n > 1 && size >= s.store.limits.Bytes
+}
+
+func (s *Stream) crowded() bool {
+	n, size := s.unread()
+	return n >= max(1, s.store.limits.Events/2) || n > 1 && size >= s.store.limits.Bytes/2
+}
+
+// unread counts what the reader has yet to take; all, without a reader.
+func (s *Stream) unread() (n int, size int64) {
+	for i := len(s.events) - 1; i >= 0; i-- {
+		if s.reader != nil && s.events[i].Seq < s.reader.next {
+			break
+		}
+		n++
+		size += int64(len(s.events[i].Data) + overhead)
+	}
+	return n, size
+}
+
+// overflow is what happens when the budget is used up: the event is lost.
+func (s *Stream) overflow() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != opened {
+		return ErrEnded
+	}
+	s.evicted = s.next
+	s.next++
+	s.endReader(ErrOverflow, false)
+	return ErrOverflow
+}
+
+// Reserve takes a sequence number that no event has: a fresh id for a
+// connection that is about to end.
+func (s *Stream) Reserve() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reserve()
+}
+
+func (s *Stream) reserve() uint64 {
+	s.next++
+	return s.next - 1
+}
+
+// End says that no more events come. The reader gets what is left and io.EOF;
+// with ids the stream can be resumed for a while. Idempotent.
+func (s *Stream) End() {
+	s.mu.Lock()
+	if s.state != opened {
+		s.mu.Unlock()
+		return
+	}
+	s.state = ended
+	keep := s.handle != ""
+	s.wake()
+	s.signalRoom()
+	finished := !keep && s.reader == nil
+	s.mu.Unlock()
+	s.store.ended(s, keep)
+	if finished {
+		s.Drop()
+	}
+}
+
+// Drop forgets the stream and everything in it at once. Idempotent.
+func (s *Stream) Drop() { s.DropWith(ErrEnded) }
+
+// DropWith is Drop with the cause that the reader is ended with.
+func (s *Stream) DropWith(cause error) {
+	if gone := s.drop(cause); gone != nil {
+		gone()
+	}
+}
+
+// drop is DropWith that leaves the gone func to the caller; nil when there is
+// nothing to call.
+func (s *Stream) drop(cause error) (gone func()) {
+	s.mu.Lock()
+	if s.state == dropped {
+		s.mu.Unlock()
+		return nil
+	}
+	wasOpen := s.state == opened
+	s.state = dropped
+	s.endReader(cause, false)
+	size := s.bytes
+	s.events, s.bytes = nil, 0
+	s.signalRoom()
+	s.mu.Unlock()
+	s.store.Budget.Release(size)
+	s.store.forget(s, wasOpen)
+	return s.gone
+}
+
+// Release ends the reader with cause once it has taken what is there; the
+// stream goes on. Without a reader it does nothing.
+func (s *Stream) Release(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endReader(cause, true)
+}
+
+// Cut ends the reader with cause at once; what it has not taken stays for a
+// resume. Without a reader it does nothing.
+func (s *Stream) Cut(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endReader(cause, false)
+}
+
+// evict pushes out the oldest event; s.mu is held.
+func (s *Stream) evict() {
+	first := s.events[0]
+	s.events[0] = Event{}
+	s.events = s.events[1:]
+	s.evicted = first.Seq
+	cost := int64(len(first.Data) + overhead)
+	s.bytes -= cost
+	s.store.Budget.Release(cost)
+}
+
+// endReader detaches the reader; s.mu is held.
+func (s *Stream) endReader(cause error, drain bool) {
+	r := s.reader
+	if r == nil {
+		return
+	}
+	r.end, r.drain = cause, drain
+	if !drain {
+		s.reader = nil
+	}
+	r.signal()
+	s.signalRoom()
+}
+
+func (s *Stream) wake() {
+	if s.reader != nil {
+		s.reader.signal()
+	}
+}
+
+// signalRoom lets waiting producers look again; s.mu is held.
+func (s *Stream) signalRoom() {
+	if s.room != nil {
+		close(s.room)
+		s.room = nil
+	}
+}
+
+// Ended reports whether the stream takes no more events.
+func (s *Stream) Ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state != opened
+}
+
+// Rest returns the data of the events after a sequence number, as far as they
+// are still there. The stream is not changed.
+func (s *Stream) Rest(after uint64) [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out [][]byte
+	for _, e := range s.events {
+		if e.Seq > after {
+			out = append(out, e.Data)
+		}
+	}
+	return out
+}
+
+func (s *Stream) isDropped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == dropped
+}

@@ -1,0 +1,196 @@
+package streamable
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/session"
+	"github.com/fairlead-dev/fairlead/runtime/sse"
+	"github.com/fairlead-dev/fairlead/runtime/stream"
+)
+
+// primeName is the event by which streams of revisions that choke on empty
+// data give an id (P3); clients skip names that they do not know.
+const primeName = "fairlead.prime"
+
+// connection writes one event stream to one client.
+type connection struct {
+	*request
+	handle string
+	wire   mcp.Wire
+	buf    []byte
+	err    error
+}
+
+func (q *request) connect() *connection {
+	return &connection{request: q}
+}
+
+// streamHead sets the fields of every event stream, in every revision (R18).
+func (q *request) streamHead() {
+	h := q.w.Header()
+	h.Set("Content-Type", typeStream)
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	q.finishHead()
+}
+
+func (c *connection) head() {
+	c.streamHead()
+	c.w.WriteHeader(http.StatusOK)
+}
+
+// event buffers an event; id is a sequence number as text, or empty.
+func (c *connection) event(id string, data []byte) {
+	c.buf = sse.AppendEvent(c.buf, "", id, data)
+}
+
+// prime buffers an event that brings a fresh id and nothing else.
+func (c *connection) prime(seq uint64) {
+	switch c.wire.Priming {
+	case mcp.PrimeEmpty:
+		c.buf = sse.AppendEvent(c.buf, "", c.id(seq), nil)
+	case mcp.PrimeNamed:
+		c.buf = sse.AppendEvent(c.buf, primeName, c.id(seq), []byte("{}"))
+	}
+}
+
+func (c *connection) id(seq uint64) string {
+	if c.handle == "" {
+		return ""
+	}
+	return c.handle + "." + strconv.FormatUint(seq, 10)
+}
+
+// maxKept is the largest write buffer that a connection keeps.
+const maxKept = 64 << 10
+
+// flush writes what is buffered, within the write deadline, through to the
+// network.
+func (c *connection) flush() {
+	if c.err != nil {
+		return
+	}
+	c.writeDeadline()
+	if _, c.err = c.w.Write(c.buf); c.err == nil {
+		c.err = c.rc.Flush()
+	}
+	c.buf = c.buf[:0]
+	if cap(c.buf) > maxKept {
+		c.buf = nil
+	}
+}
+
+// writeDeadline renews the deadline of the connection for the next write:
+// streams live as long as each write is taken in time (P33.10).
+func (q *request) writeDeadline() {
+	_ = q.rc.SetWriteDeadline(time.Now().Add(q.settings.WriteTimeout))
+}
+
+// endWrites flushes what the handler wrote and takes the deadline off the
+// connection, which may be used again by whatever comes next on it.
+func (q *request) endWrites() {
+	_ = q.rc.Flush()
+	_ = q.rc.SetWriteDeadline(time.Time{})
+}
+
+// pump writes a stream until it ends or the client goes, and returns why. The
+// head and whatever is buffered go out with the first write.
+func (c *connection) pump(reader *stream.Reader, st *stream.Stream) error {
+	if reader.Prime > 0 {
+		c.prime(reader.Prime)
+	}
+	c.head()
+	keepAlive := time.NewTimer(c.settings.KeepAlive)
+	defer keepAlive.Stop()
+	for first := true; ; first = false {
+		events, end := reader.Take()
+		for _, e := range events {
+			c.event(c.id(e.Seq), e.Data)
+		}
+		if end != nil {
+			c.last(end, st)
+		}
+		if len(c.buf) > 0 || first {
+			c.flush()
+			keepAlive.Reset(c.settings.KeepAlive)
+		}
+		switch {
+		case c.err != nil:
+			return c.err
+		case end != nil:
+			return end
+		}
+		select {
+		case <-reader.Ready():
+		case <-keepAlive.C:
+			c.buf = sse.AppendComment(c.buf, "keep-alive")
+			c.flush()
+			if c.err != nil {
+				return c.err
+			}
+			keepAlive.Reset(c.settings.KeepAlive)
+		case <-c.r.Context().Done():
+			return c.r.Context().Err()
+		}
+	}
+}
+
+// last gives a client whose stream is closed on purpose a fresh id and the
+// time to come back after (P3, P24).
+func (c *connection) last(end error, st *stream.Stream) {
+	if !errors.Is(end, errDrained) && !errors.Is(end, session.ErrTooManyGets) {
+		return
+	}
+	if c.wire.Retry {
+		c.buf = sse.AppendRetry(c.buf, retryMS)
+	}
+	c.prime(st.Reserve())
+}
+
+// watch runs pump with its observations.
+func (c *connection) watch(kind hook.StreamKind, reader *stream.Reader, st *stream.Stream) error {
+	c.s.Observer.OpenStream(kind)
+	end := c.pump(reader, st)
+	reader.Close()
+	c.s.Observer.CloseStream(kind, streamEnd(end))
+	return end
+}
+
+func streamEnd(end error) hook.StreamEnd {
+	switch {
+	case errors.Is(end, io.EOF), errors.Is(end, dispatch.ErrCancelled), errors.Is(end, stream.ErrEnded):
+		return hook.StreamDone
+	case errors.Is(end, stream.ErrReplaced), errors.Is(end, session.ErrTooManyGets):
+		return hook.StreamReplaced
+	case errors.Is(end, stream.ErrOverflow):
+		return hook.StreamOverflow
+	case errors.Is(end, errDrained):
+		return hook.StreamDrained
+	}
+	return hook.StreamGone
+}
+
+// follow streams an answer to its own connection.
+func (a *answer) follow(st *stream.Stream) {
+	reader, err := st.Attach(0)
+	if err != nil {
+		a.abandon() // pushed out before the first byte
+		return
+	}
+	c := a.connect()
+	c.handle, c.wire = st.Handle(), a.wire
+	if a.legacy != nil {
+		a.legacy.Arrived()
+	}
+	end := c.watch(hook.StreamPost, reader, st)
+	if a.wire.DisconnectCancels && end != io.EOF {
+		a.run.Cancel(dispatch.ErrDisconnected)
+	}
+}

@@ -1,0 +1,86 @@
+package streamable
+
+import (
+	"net/http"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+)
+
+// finish writes an answer that is complete before anything was written: as
+// JSON when the client takes it, or when the status says more than 200.
+func (a *answer) finish() {
+	if a.silence != nil {
+		// P16: a cancelled request ends as an empty event stream, never as
+		// 202 or 204, whatever the client accepts.
+		a.streamHead()
+		a.w.WriteHeader(http.StatusOK)
+		return
+	}
+	if a.msg.Method == mcp.MethodInitialize && a.outcome.Err != nil {
+		a.w.Header().Del(headerSession)
+	}
+	status := a.status(a.outcome)
+	if a.accepts.json || status != http.StatusOK {
+		if status == http.StatusServiceUnavailable {
+			a.w.Header().Set("Retry-After", "1")
+		}
+		a.writeJSON(status, a.encodeJSON(a.outcome))
+		return
+	}
+	a.single()
+}
+
+// status is the HTTP status of an outcome that comes first (W16.4). 503 is for
+// requests that open something while the server is not able to (P1, B4.5).
+func (a *answer) status(o dispatch.Outcome) int {
+	if o.Err == nil {
+		return http.StatusOK
+	}
+	if a.msg.Method == mcp.MethodInitialize || a.msg.Method == mcp.MethodDiscover {
+		switch o.Err.Reason() {
+		case mcp.ReasonStarting, mcp.ReasonBusy, mcp.ReasonDraining:
+			return http.StatusServiceUnavailable
+		}
+	}
+	if !a.wire.PinnedStatus {
+		return http.StatusOK
+	}
+	switch o.Err.Code {
+	case jsonrpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	case mcp.CodeMissingCapability, mcp.CodeUnsupportedRevision, mcp.CodeHeaderMismatch:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// single answers a client that takes only event streams with a stream of one
+// event. It cannot break off in between, so it needs no ids.
+func (a *answer) single() {
+	c := a.connect()
+	c.head()
+	c.event("", a.encode(a.outcome))
+	c.flush()
+}
+
+// answer answers a request that needed no work.
+func (p *posted) answer(message []byte) {
+	if p.accepts.json {
+		p.writeJSON(http.StatusOK, message)
+		return
+	}
+	c := p.connect()
+	c.head()
+	c.event("", message)
+	c.flush()
+}
+
+// encodeJSON is encode without the care for lines.
+func (a *answer) encodeJSON(o dispatch.Outcome) []byte {
+	if o.Err != nil {
+		return jsonrpc.EncodeError(a.msg.ID, o.Err)
+	}
+	return jsonrpc.EncodeResult(a.msg.ID, o.Result)
+}

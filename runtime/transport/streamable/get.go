@@ -1,0 +1,140 @@
+package streamable
+
+import (
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/runtime/sse"
+	"github.com/fairlead-dev/fairlead/runtime/stream"
+)
+
+// get opens a standalone stream, or resumes exactly one stream (P2). Without a
+// session there is nothing to listen to (C14, C22).
+func (q *request) get() *refusal {
+	if q.r.Header.Get(headerSession) == "" {
+		return methodNotAllowed("POST")
+	}
+	if !accept(q.r.Header).stream {
+		return invalid(http.StatusNotAcceptable, hook.RejectAccept, "accept text/event-stream")
+	}
+	l, refusal := q.session(jsonrpc.ID{})
+	if refusal != nil {
+		return refusal
+	}
+	if !l.Enter() {
+		return sessionUnknown(jsonrpc.ID{})
+	}
+	defer l.Leave()
+	handle, seq, ok := q.lastEvent(l)
+	if !ok {
+		return q.standalone(l, nil, 0)
+	}
+	st, _ := l.Lookup(handle.token)
+	if handle.Standalone {
+		return q.standalone(l, st, seq)
+	}
+	q.resume(l, handle, st, seq)
+	return nil
+}
+
+type lastEvent struct {
+	seal.Stream
+	token string
+}
+
+// lastEvent reads Last-Event-ID. What does not open on this session counts as
+// absent: a 404 here would end the session (P2).
+func (q *request) lastEvent(l *dispatch.Legacy) (lastEvent, uint64, bool) {
+	value := q.r.Header.Get(headerLastEvent)
+	if value == "" {
+		return lastEvent{}, 0, false
+	}
+	at := strings.LastIndexByte(value, '.')
+	if at > 0 {
+		seq, err := strconv.ParseUint(value[at+1:], 10, 64)
+		handle, sealErr := q.s.Keys.OpenStream(value[:at], sessionRandom(l))
+		if err == nil && sealErr == nil {
+			return lastEvent{handle, value[:at]}, seq, true
+		}
+	}
+	q.s.Observer.Replay(hook.ReplayUnknown)
+	return lastEvent{}, 0, false
+}
+
+// sessionRandom is the identity of a session inside stream handles.
+func sessionRandom(l *dispatch.Legacy) (r seal.Random) {
+	_, _ = hex.Decode(r[:], []byte(l.Key()))
+	return r
+}
+
+// standalone serves a stream of unsolicited messages. from is the one that the
+// client comes back for, nil if it is not there any more.
+func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint64) *refusal {
+	st, err := l.OpenStandalone(q.s.streamHandle(l, "", true), from, after)
+	if err != nil {
+		if err == stream.ErrFull {
+			return unavailable(hook.RejectStreamLimit, "too many streams")
+		}
+		return sessionUnknown(jsonrpc.ID{})
+	}
+	defer l.CloseStandalone(st)
+	if from != nil {
+		q.s.Observer.Replay(hook.ReplayResumed)
+	}
+	reader, err := st.Attach(0)
+	if err != nil {
+		return sessionUnknown(jsonrpc.ID{})
+	}
+	c := q.connect()
+	c.handle, c.wire = st.Handle(), l.Profile().On(mcp.Streamable)
+	c.buf = sse.AppendComment(c.buf, "ok") // P4: the head goes out at once
+	l.Arrived()
+	q.s.watchDrain(st)
+	c.watch(hook.StreamGet, reader, st)
+	return nil
+}
+
+// resume continues the stream of a request. When that cannot be done the
+// request gets its error, so that its caller stops waiting (P2).
+func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream, after uint64) {
+	c := q.connect()
+	c.handle, c.wire = handle.token, l.Profile().On(mcp.Streamable)
+	c.buf = sse.AppendComment(c.buf, "ok")
+	if st != nil {
+		if reader, err := st.Attach(after); err == nil {
+			q.s.Observer.Replay(hook.ReplayResumed)
+			l.Arrived()
+			c.watch(hook.StreamPost, reader, st)
+			return
+		}
+	}
+	q.s.Observer.Replay(hook.ReplayLost)
+	c.head()
+	if handle.Request != "" {
+		lost := jsonrpc.Errorf(jsonrpc.CodeInternal, "the stream of this request is lost").WithReason(mcp.ReasonStreamLost)
+		c.event("", jsonrpc.EncodeError(jsonrpc.RawID(handle.Request), lost))
+	}
+	c.flush()
+}
+
+// delete ends a session (B15.6).
+func (q *request) delete() *refusal {
+	if q.r.Header.Get(headerSession) == "" {
+		return methodNotAllowed("POST")
+	}
+	l, refusal := q.session(jsonrpc.ID{})
+	if refusal != nil {
+		return refusal
+	}
+	l.End(hook.EndDeleted, dispatch.ErrCancelled)
+	q.finishHead()
+	q.w.WriteHeader(http.StatusNoContent)
+	return nil
+}

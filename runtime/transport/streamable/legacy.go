@@ -1,0 +1,165 @@
+package streamable
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"net/http"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/runtime/session"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// Bounds of what a session keeps from initialize.
+const (
+	maxCapabilities = 32 << 10
+	maxClientInfo   = 2 << 10
+)
+
+// lookup finds the session that the request names. Everything that keeps it
+// from being found looks the same (B0.6).
+func (q *request) lookup() (*dispatch.Legacy, bool) {
+	handle, err := q.s.Keys.OpenSession(q.r.Header.Get(headerSession), q.principal)
+	if err != nil {
+		return nil, false
+	}
+	sess, ok := q.s.sessions.Find(hex.EncodeToString(handle.Random[:]), q.principal)
+	if !ok {
+		return nil, false
+	}
+	l, ok := sess.Owner().(*dispatch.Legacy)
+	return l, ok
+}
+
+// session finds the session of a legacy request, or says what is wrong: 400
+// without an id (W10.5), 404 for an unknown one (W10.6), 400 for a version
+// header that no session can have (W11.3).
+func (q *request) session(id jsonrpc.ID) (*dispatch.Legacy, *refusal) {
+	if header := q.r.Header.Get(headerVersion); header != "" {
+		if p, known := mcp.Lookup(header); !known || !p.Handshake {
+			return nil, invalid(http.StatusBadRequest, hook.RejectRevision, "protocol version is not supported").about(id)
+		}
+	}
+	if q.r.Header.Get(headerSession) == "" {
+		return nil, invalid(http.StatusBadRequest, hook.RejectSession, "Mcp-Session-Id is required").about(id)
+	}
+	l, ok := q.lookup()
+	if !ok {
+		return nil, sessionUnknown(id)
+	}
+	return l, nil
+}
+
+func sessionUnknown(id jsonrpc.ID) *refusal {
+	return invalid(http.StatusNotFound, hook.RejectSession, "session not found").about(id)
+}
+
+// inbound takes a notification or a response of a legacy client (W8.3).
+func (p *posted) inbound() *refusal {
+	l, refusal := p.session(jsonrpc.ID{})
+	if refusal != nil {
+		return refusal
+	}
+	if !l.Enter() {
+		return sessionUnknown(jsonrpc.ID{})
+	}
+	defer l.Leave()
+	l.Receive(p.msg)
+	p.accepted()
+	return nil
+}
+
+// legacyRequest serves a request on a session. Errors travel in a 200
+// (W16.4).
+func (p *posted) legacyRequest() (kept bool, refusal *refusal) {
+	l, refusal := p.session(p.msg.ID)
+	if refusal != nil {
+		return false, refusal
+	}
+	method, known := l.Profile().Method(p.msg.Method)
+	switch {
+	case p.msg.Method == mcp.MethodPing: // B11.7
+		p.used(l)
+		p.answer(jsonrpc.EncodeResult(p.msg.ID, []byte(`{}`)))
+		return false, nil
+	case !known || !method.Offered():
+		p.used(l)
+		p.answer(jsonrpc.EncodeError(p.msg.ID, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")))
+		return false, nil
+	}
+	return p.run(dispatch.Request{
+		Msg: p.msg, Profile: l.Profile(), Session: l, Principal: p.principal,
+		ClientCapabilities: l.ClientCapabilities(), ClientInfo: l.ClientInfo(),
+	}, method, p.s.Handler.Serve)
+}
+
+// used resets the session's idle clock.
+func (p *posted) used(l *dispatch.Legacy) {
+	if l.Enter() {
+		l.Leave()
+	}
+}
+
+// initialize opens a session. The version header and a stale session id mean
+// nothing here (R3).
+func (p *posted) initialize() (kept bool, refusal *refusal) {
+	if p.s.draining.Load() {
+		return false, unavailable(hook.RejectDraining, "shutting down").about(p.msg.ID)
+	}
+	requested, _ := strictjson.Get(p.msg.Params, "protocolVersion")
+	text, _ := strictjson.String(requested)
+	profile := mcp.Negotiate(text)
+	capabilities, ok := strictjson.Get(p.msg.Params, "capabilities")
+	if ok && !strictjson.IsObject(capabilities) || len(capabilities) > maxCapabilities {
+		p.answer(jsonrpc.EncodeError(p.msg.ID, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "capabilities must be an object of at most 32 KiB")))
+		return false, nil
+	}
+	random := seal.NewRandom()
+	id, err := p.s.Keys.SealSession(seal.Session{
+		Kind: seal.KindStateful, Revision: profile.Revision, Pod: p.s.Pod, Epoch: p.s.Epoch, Random: random,
+	}, p.principal)
+	if err != nil {
+		return false, unavailable(hook.RejectSession, "no key for session ids").about(p.msg.ID)
+	}
+	sess, err := p.s.sessions.New(session.Params{
+		Key: hex.EncodeToString(random[:]), Principal: p.principal, Profile: profile,
+		Capabilities: bytes.Clone(capabilities), ClientInfo: clientInfo(p.msg.Params),
+	})
+	if err != nil {
+		reason := hook.RejectSessionLimit
+		if errors.Is(err, session.ErrStopped) {
+			reason = hook.RejectDraining
+		}
+		return false, unavailable(reason, err.Error()).about(p.msg.ID)
+	}
+	l := p.s.dispatcher.Adopt(sess)
+	p.w.Header().Set(headerSession, id)
+	return p.open(l)
+}
+
+// clientInfo keeps the client's identity, or only its name and version when it
+// is long (icons may be data URIs).
+func clientInfo(params []byte) []byte {
+	info, ok := strictjson.Get(params, "clientInfo")
+	if !ok || !strictjson.IsObject(info) {
+		return nil
+	}
+	if len(info) <= maxClientInfo {
+		return bytes.Clone(info)
+	}
+	out := []byte(`{"name":`)
+	out = strictjson.Quote(out, short(info, "name"))
+	out = append(out, `,"version":`...)
+	return append(strictjson.Quote(out, short(info, "version")), '}')
+}
+
+func short(info []byte, name string) string {
+	raw, _ := strictjson.Get(info, name)
+	text, _ := strictjson.String(raw)
+	return text[:min(len(text), 64)]
+}

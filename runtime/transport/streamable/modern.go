@@ -1,0 +1,168 @@
+package streamable
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// modern serves a request that carries its own envelope, in the order of W16.3
+// as amended by P34: version key, header equal to it, version supported, rest
+// of the envelope, mirror headers, method, Mcp-Param-*.
+func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refusal) {
+	revision, ok := strictjson.String(claimed)
+	if !ok {
+		return false, badEnvelope(p.msg.ID, mcp.MetaProtocolVersion+" must be a string")
+	}
+	if header != revision {
+		return false, mismatch(p.msg.ID, "MCP-Protocol-Version must equal the version in _meta")
+	}
+	profile, known := mcp.Lookup(revision)
+	if !known || profile.Handshake {
+		return false, unsupported(p.msg.ID, revision) // B2.2
+	}
+	capabilities, refusal := p.envelope()
+	if refusal != nil {
+		return false, refusal
+	}
+	if refusal := p.mirrors(profile); refusal != nil {
+		return false, refusal
+	}
+	method, known := profile.Method(p.msg.Method)
+	if !known || !method.Offered() {
+		return false, refuse(http.StatusNotFound, hook.RejectMessage, jsonrpc.CodeMethodNotFound, "method not found").about(p.msg.ID) // W14.12, W14.13
+	}
+	if raw, ok := strictjson.Get(p.msg.Meta, mcp.MetaLogLevel); ok {
+		if level, _ := strictjson.String(raw); !mcp.LogLevel(level) {
+			return false, refuse(http.StatusOK, hook.RejectMessage, jsonrpc.CodeInvalidParams, "unknown log level").about(p.msg.ID) // W23.8
+		}
+	}
+	if p.s.CheckParams != nil {
+		if err := p.s.CheckParams(p.r.Header, p.msg); err != nil {
+			return false, mismatched(p.msg.ID, err)
+		}
+	}
+	info, _ := strictjson.Get(p.msg.Meta, mcp.MetaClientInfo)
+	return p.run(dispatch.Request{
+		Msg: p.msg, Profile: profile, Principal: p.principal,
+		ClientCapabilities: capabilities, ClientInfo: info,
+	}, method, p.s.Handler.Serve)
+}
+
+// envelope checks the rest of the required metadata (W6.5, W6.6) and returns
+// the capabilities. clientInfo may be missing (W6.7).
+func (p *posted) envelope() ([]byte, *refusal) {
+	capabilities, ok := strictjson.Get(p.msg.Meta, mcp.MetaClientCapabilities)
+	if !ok {
+		return nil, badEnvelope(p.msg.ID, "_meta lacks "+mcp.MetaClientCapabilities)
+	}
+	if !strictjson.IsObject(capabilities) {
+		return nil, badEnvelope(p.msg.ID, mcp.MetaClientCapabilities+" must be an object")
+	}
+	if info, ok := strictjson.Get(p.msg.Meta, mcp.MetaClientInfo); ok && !strictjson.IsObject(info) {
+		return nil, badEnvelope(p.msg.ID, mcp.MetaClientInfo+" must be an object")
+	}
+	return capabilities, nil
+}
+
+// mirrors compares Mcp-Method and Mcp-Name with the body (W15). The body is
+// what is acted on.
+func (p *posted) mirrors(profile mcp.Profile) *refusal {
+	method, ok := p.r.Header[headerMethod]
+	if !ok || method[0] != p.msg.Method {
+		return mismatch(p.msg.ID, "Mcp-Method must equal the method")
+	}
+	m, known := profile.Method(p.msg.Method)
+	if !known || m.NameParam == "" {
+		return nil
+	}
+	raw, _ := strictjson.Get(p.msg.Params, m.NameParam)
+	name, isText := strictjson.String(raw)
+	values, given := p.r.Header[headerName]
+	if !isText {
+		// The params are wrong, which is the handler's to say; a header could
+		// not equal them.
+		if given {
+			return mismatch(p.msg.ID, "Mcp-Name repeats nothing in the params")
+		}
+		return nil
+	}
+	if !given {
+		return mismatch(p.msg.ID, "Mcp-Name is required")
+	}
+	value, ok := DecodeHeader(values[0])
+	if !ok || value != name {
+		return mismatch(p.msg.ID, "Mcp-Name must equal params."+m.NameParam)
+	}
+	return nil
+}
+
+// DecodeHeader reads a mirrored header value: the Base64 sentinel is decoded
+// (W15.4, W15.23), anything else is taken literally. ok is false for a sentinel
+// that does not decode to UTF-8, or a literal with characters that a header
+// value may not hold (W15.3).
+func DecodeHeader(value string) (text string, ok bool) {
+	const prefix, suffix = "=?base64?", "?="
+	if inner, found := strings.CutPrefix(value, prefix); found {
+		if inner, found = strings.CutSuffix(inner, suffix); found {
+			decoded, err := base64.StdEncoding.Strict().DecodeString(inner)
+			if err != nil || !utf8.Valid(decoded) || strings.ContainsAny(inner, "\r\n") {
+				return "", false
+			}
+			return string(decoded), true
+		}
+	}
+	for i := range len(value) {
+		if c := value[i]; c >= 0x7f || c < ' ' && c != '\t' {
+			return "", false
+		}
+	}
+	return value, true
+}
+
+func missingEnvelope(id jsonrpc.ID) *refusal {
+	return badEnvelope(id, "params._meta lacks "+mcp.MetaProtocolVersion+" and "+mcp.MetaClientCapabilities)
+}
+
+func badEnvelope(id jsonrpc.ID, text string) *refusal {
+	return refuse(http.StatusBadRequest, hook.RejectMessage, jsonrpc.CodeInvalidParams, text).about(id)
+}
+
+func mismatch(id jsonrpc.ID, text string) *refusal {
+	return refuse(http.StatusBadRequest, hook.RejectHeaderMismatch, mcp.CodeHeaderMismatch, text).about(id)
+}
+
+func mismatched(id jsonrpc.ID, err *jsonrpc.Error) *refusal {
+	return &refusal{status: http.StatusBadRequest, err: err, id: id, reason: hook.RejectHeaderMismatch}
+}
+
+// unsupported names the modern revisions only, so that a client cannot loop
+// (B2.2).
+func unsupported(id jsonrpc.ID, requested string) *refusal {
+	f := refuse(http.StatusBadRequest, hook.RejectRevision, mcp.CodeUnsupportedRevision, "protocol version is not supported").about(id)
+	data := []byte(`{"supported":[`)
+	for i, revision := range mcp.Modern() {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = strictjson.Quote(data, revision)
+	}
+	data = append(data, `],"requested":`...)
+	f.err.Data = append(strictjson.Quote(data, requested), '}')
+	return f
+}
+
+// repeated refuses a field that came twice (P33.6).
+func (q *request) repeated(name string) *refusal {
+	if mcp.ClaimsModern(q.r.Header.Get(headerVersion)) {
+		return refuse(http.StatusBadRequest, hook.RejectHeaderMismatch, mcp.CodeHeaderMismatch, "header "+name+" is there twice").closing()
+	}
+	return invalid(http.StatusBadRequest, hook.RejectHeader, "header "+name+" is there twice").closing()
+}

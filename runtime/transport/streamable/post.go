@@ -1,0 +1,128 @@
+package streamable
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// posted is a POST whose body has been read as one message.
+type posted struct {
+	*request
+	body    *body
+	accepts accepts
+	msg     *jsonrpc.Message
+}
+
+// post serves one POST in the order of W16.
+func (q *request) post() *refusal {
+	if refusal := q.mediaType(); refusal != nil {
+		return refusal
+	}
+	p := &posted{request: q, accepts: accept(q.r.Header)}
+	if !p.accepts.json && !p.accepts.stream {
+		return invalid(http.StatusNotAcceptable, hook.RejectAccept, "accept application/json or text/event-stream").closing()
+	}
+	var refusal *refusal
+	if p.body, refusal = q.read(); refusal != nil {
+		return refusal
+	}
+	// Whoever starts a request keeps the body until its end.
+	kept := false
+	defer func() {
+		if !kept {
+			p.body.release()
+		}
+	}()
+	if jsonrpc.IsBatch(p.body.data) {
+		return p.batch()
+	}
+	msg, err := jsonrpc.Parse(p.body.data, strictjson.FromClient)
+	if err != nil {
+		return q.unreadable(err)
+	}
+	if p.msg, err = clean(msg); err != nil {
+		return q.unreadable(err)
+	}
+	kept, refusal = p.era()
+	return refusal
+}
+
+// clean removes the _meta keys that a client may not set (P14).
+func clean(msg *jsonrpc.Message) (*jsonrpc.Message, error) {
+	if msg.Kind == jsonrpc.KindResponse {
+		return msg, nil
+	}
+	raw, err := mcp.StripClientMeta(msg.Raw, msg.Meta)
+	if err != nil {
+		return nil, &jsonrpc.ParseError{Code: jsonrpc.CodeInvalidRequest, Message: "message refused", ID: msg.ID}
+	}
+	if len(raw) == len(msg.Raw) {
+		return msg, nil
+	}
+	return jsonrpc.Parse(raw, strictjson.FromClient)
+}
+
+// era decides once which era a message belongs to: the body decides, the
+// header only confirms (W16.2 as amended by P34 and R3). kept tells that a
+// request that has been started keeps the body.
+func (p *posted) era() (kept bool, refusal *refusal) {
+	header := p.r.Header.Get(headerVersion)
+	claimed, enveloped := strictjson.Get(p.msg.Meta, mcp.MetaProtocolVersion)
+	switch {
+	case p.msg.Kind == jsonrpc.KindResponse:
+		if mcp.ClaimsModern(header) {
+			return false, invalid(http.StatusBadRequest, hook.RejectMessage, "clients of this revision send no responses").about(p.msg.ID)
+		}
+		return false, p.inbound()
+	case p.msg.Kind == jsonrpc.KindNotification:
+		if enveloped || mcp.ClaimsModern(header) {
+			p.accepted() // B2.5: core has none over HTTP
+			return false, nil
+		}
+		return false, p.inbound()
+	case enveloped:
+		return p.modern(header, claimed)
+	case p.msg.Method == mcp.MethodInitialize:
+		return p.initialize()
+	case mcp.ClaimsModern(header):
+		return false, missingEnvelope(p.msg.ID)
+	}
+	return p.legacyRequest()
+}
+
+// unreadable refuses a body that is no message. The id is the request's if it
+// could be read, else null or absent as the revision has it (W1.8, P34).
+func (q *request) unreadable(err error) *refusal {
+	var parse *jsonrpc.ParseError
+	if !errors.As(err, &parse) {
+		parse = &jsonrpc.ParseError{Code: jsonrpc.CodeInternal, Message: "internal error"}
+	}
+	reason := hook.RejectMessage
+	if parse.Code == jsonrpc.CodeParse {
+		reason = hook.RejectJSON
+	}
+	f := refuse(http.StatusBadRequest, reason, parse.Code, parse.Message).about(parse.ID)
+	if parse.ID.IsZero() && q.assumed().NullErrorID {
+		f.id = jsonrpc.NullID()
+	}
+	return f
+}
+
+// assumed is the profile of a message that says nothing itself: the session's,
+// else the header's, else the assumed one (W11.2).
+func (q *request) assumed() mcp.Profile {
+	if l, ok := q.lookup(); ok {
+		return l.Profile()
+	}
+	header := q.r.Header.Get(headerVersion)
+	if header == "" {
+		header = mcp.AssumedRevision
+	}
+	p, _ := mcp.Lookup(header)
+	return p
+}

@@ -1,0 +1,180 @@
+package streamable
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/runtime/session"
+	"github.com/fairlead-dev/fairlead/runtime/stream"
+)
+
+// Server is an http.Handler for one MCP endpoint. Handler and Keys are
+// required; the zero value of every other field works. Fields may not change
+// once it has served a request. It is safe for concurrent use.
+//
+// Serve it with an http.Server that has a ReadHeaderTimeout and no
+// WriteTimeout, and not behind an http.ServeMux, which redirects paths that it
+// cleans.
+type Server struct {
+	// Handler is what answers.
+	Handler dispatch.Server
+	// Keys seal session ids and stream handles.
+	Keys *seal.Keyring
+	// Pod and Epoch name this process in handles; Pod also begins the ids of
+	// reverse requests.
+	Pod   string
+	Epoch uint64
+	// Path is the endpoint [/mcp]; it is served with and without a slash at
+	// its end (R17).
+	Path string
+	// Settings is asked per request for the present settings; nil means the
+	// defaults. It must be quick.
+	Settings func() Settings
+	// Authenticate tells who asks; nil means that everybody is anonymous. An
+	// error refuses the request; a *Denied says how.
+	Authenticate func(*http.Request) (principal string, err error)
+	// CheckParams compares Mcp-Param headers of a modern request with its
+	// arguments (W15.17); nil checks nothing. The error's code should be
+	// HeaderMismatch.
+	CheckParams func(h http.Header, m *jsonrpc.Message) *jsonrpc.Error
+	// Budget bounds buffered bytes; nil means one of its own.
+	Budget *stream.Budget
+	// StreamLimits bound streams.
+	StreamLimits stream.Limits
+	Observer     *hook.Observer
+
+	once       sync.Once
+	streams    *stream.Store
+	sessions   *session.Registry
+	dispatcher *dispatch.Dispatcher
+	base       context.Context // of modern requests
+	end        context.CancelCauseFunc
+	draining   atomic.Bool
+	requests   sync.WaitGroup
+}
+
+// Denied is an error of Authenticate with its HTTP form (W38.2).
+type Denied struct {
+	Status    int    // 401 or 403
+	Challenge string // WWW-Authenticate
+	Message   string
+}
+
+// Error implements error.
+func (d *Denied) Error() string { return d.Message }
+
+func (s *Server) init() {
+	s.once.Do(func() {
+		if s.Budget == nil {
+			s.Budget = &stream.Budget{Observer: s.Observer}
+		}
+		s.base, s.end = context.WithCancelCause(context.Background())
+		s.streams = &stream.Store{Limits: s.StreamLimits, Budget: s.Budget, Observer: s.Observer}
+		s.sessions = &session.Registry{
+			Streams:         s.streams,
+			Max:             func() int { return s.settings().MaxSessions },
+			MaxPerPrincipal: func() int { return s.settings().MaxSessionsPerPrincipal },
+			Idle:            func() time.Duration { return s.settings().SessionIdle },
+			Binding:         mcp.Streamable.String(),
+			Observer:        s.Observer,
+		}
+		s.dispatcher = &dispatch.Dispatcher{
+			Server:        s.Handler,
+			Binding:       mcp.Streamable,
+			Pod:           s.Pod,
+			Timeout:       func() time.Duration { return s.settings().RequestTimeout },
+			MaxConcurrent: func() int { return s.settings().MaxConcurrent },
+			Observer:      s.Observer,
+		}
+	})
+}
+
+func (s *Server) settings() Settings {
+	if s.Settings == nil {
+		return Settings{}.withDefaults()
+	}
+	return s.Settings().withDefaults()
+}
+
+// Sessions returns the number of sessions.
+func (s *Server) Sessions() int {
+	s.init()
+	return s.sessions.Len()
+}
+
+// Streams returns the number of open streams.
+func (s *Server) Streams() int {
+	s.init()
+	return s.streams.Open()
+}
+
+func (s *Server) path() string {
+	if s.Path == "" {
+		return "/mcp"
+	}
+	return s.Path
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.init()
+	s.requests.Add(1)
+	defer s.requests.Done()
+	if path := r.URL.EscapedPath(); path != s.path() && path != s.path()+"/" {
+		http.Error(w, "not found", http.StatusNotFound)
+		return
+	}
+	q := &request{s: s, w: w, r: r, rc: http.NewResponseController(w), settings: s.settings()}
+	defer q.endWrites()
+	if refusal := q.edge(); refusal != nil {
+		q.refuse(refusal)
+		return
+	}
+	switch r.Method {
+	case http.MethodOptions:
+		q.preflight()
+	case http.MethodHead:
+		q.refuse(methodNotAllowed("POST"))
+	case http.MethodPost, http.MethodGet, http.MethodDelete:
+		q.serve()
+	default:
+		q.refuse(methodNotAllowed("POST, GET, DELETE"))
+	}
+}
+
+// request is one HTTP request on its way through the checks.
+type request struct {
+	s         *Server
+	w         http.ResponseWriter
+	r         *http.Request
+	rc        *http.ResponseController
+	settings  Settings
+	principal string
+}
+
+func (q *request) serve() {
+	if refusal := q.authenticate(); refusal != nil {
+		q.refuse(refusal)
+		return
+	}
+	var refusal *refusal
+	switch q.r.Method {
+	case http.MethodPost:
+		refusal = q.post()
+	case http.MethodGet:
+		refusal = q.get()
+	case http.MethodDelete:
+		refusal = q.delete()
+	}
+	if refusal != nil {
+		q.refuse(refusal)
+	}
+}
