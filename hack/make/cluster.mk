@@ -23,9 +23,17 @@ cluster-down: $(CLUSTER) ## End it, and fail if anything of it is left.
 cluster-status: $(CLUSTER) ## Show its components, kubeconfig, audit log and logs.
 	@$(CLUSTER) status
 
+.PHONY: images
+images: ## Pack all images into dist/images without Docker (IMAGES="a b" for some).
+	@go run ./hack/images $(IMAGES)
+
 .PHONY: cluster-load
-cluster-load: $(CLUSTER) ## Load the archives of dist/images that the node does not have yet.
+cluster-load: $(CLUSTER) images ## Pack the images and load those that the node does not have yet.
 	@$(CLUSTER) load dist/images/*.tar
+
+.PHONY: cluster-smoke
+cluster-smoke: $(CLUSTER) ## Up, run a pod, pull, miss an image, hold a component, down: nothing left.
+	@hack/cluster/smoke.sh
 
 .PHONY: envtest-assets
 envtest-assets: $(CLUSTER) ## Build only etcd, kube-apiserver and kubectl; print KUBEBUILDER_ASSETS.

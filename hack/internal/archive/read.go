@@ -16,8 +16,8 @@ import (
 // Archive is an open file written by Write. Close it when its image is no longer
 // used; its methods may be called from several goroutines.
 type Archive struct {
-	Name   string  // host/path:tag
-	Digest v1.Hash // of the manifest: what an importer stores the image under
+	Names  []string // host/path:tag
+	Digest v1.Hash  // of the manifest: what an importer stores the image under
 
 	file  *os.File
 	parts map[string]section // by name in the tar
@@ -67,13 +67,18 @@ func (a *Archive) scan() error {
 	if err := json.Unmarshal(data, &index); err != nil {
 		return fmt.Errorf("index.json: %w", err)
 	}
-	if len(index.Manifests) != 1 {
-		return fmt.Errorf("index.json lists %d images, want one", len(index.Manifests))
+	for _, m := range index.Manifests {
+		if a.Digest == (v1.Hash{}) {
+			a.Digest = m.Digest
+		}
+		name := m.Annotations[annotationContainerd]
+		if name == "" || m.Digest != a.Digest {
+			return errors.New("index.json: want one image with names (annotation " + annotationContainerd + ")")
+		}
+		a.Names = append(a.Names, name)
 	}
-	a.Digest = index.Manifests[0].Digest
-	a.Name = index.Manifests[0].Annotations[annotationContainerd]
-	if a.Name == "" {
-		return errors.New("the image has no name (annotation " + annotationContainerd + ")")
+	if len(a.Names) == 0 {
+		return errors.New("index.json lists no image")
 	}
 	return nil
 }

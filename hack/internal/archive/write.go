@@ -20,16 +20,21 @@ const (
 	annotationRefName    = "org.opencontainers.image.ref.name"
 )
 
-// Write stores img under name (host/path:tag) in a file that it replaces in one
-// step. It also lists the image the way `docker save` does, for older importers.
-func Write(file, name string, img v1.Image) error {
+// Named is an image with the names (host/path:tag) that it is stored under.
+type Named struct {
+	Names []string
+	Image v1.Image
+}
+
+// Write stores one image in a file that it replaces in one step.
+func Write(file string, img Named) error {
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".archive-")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name())
 	defer tmp.Close()
-	if err := write(tmp, name, img); err != nil {
+	if err := WriteTo(tmp, img); err != nil {
 		return err
 	}
 	if err := tmp.Chmod(0o644); err != nil {
@@ -44,38 +49,42 @@ type blob struct {
 	open func() (io.ReadCloser, error)
 }
 
-func write(w io.Writer, name string, img v1.Image) error {
-	manifest, err := img.RawManifest()
-	if err != nil {
-		return err
-	}
-	digest, err := img.Digest()
-	if err != nil {
-		return err
-	}
-	blobs, docker, err := contents(name, img)
-	if err != nil {
-		return err
-	}
-	blobs = append(blobs, fromBytes(digest, manifest))
+// dockerImage is an entry of manifest.json, the list in the way of `docker save`
+// that importers read which do not know layouts.
+type dockerImage struct {
+	Config   string
+	RepoTags []string
+	Layers   []string
+}
 
-	_, tag, _ := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
-	index, err := json.Marshal(v1.IndexManifest{
-		SchemaVersion: 2, MediaType: types.OCIImageIndex,
-		Manifests: []v1.Descriptor{{
-			MediaType: types.OCIManifestSchema1, Size: int64(len(manifest)), Digest: digest,
-			Annotations: map[string]string{annotationContainerd: name, annotationRefName: tag},
-		}},
-	})
-	if err != nil {
-		return err
+// WriteTo writes images to one archive; what they share is in it once.
+func WriteTo(w io.Writer, images ...Named) error {
+	index := v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex}
+	var docker []dockerImage
+	var blobs []blob
+	for _, n := range images {
+		of, entry, descriptor, err := contents(n)
+		if err != nil {
+			return err
+		}
+		blobs, docker = append(blobs, of...), append(docker, entry)
+		for _, name := range n.Names {
+			_, tag, _ := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
+			d := descriptor
+			d.Annotations = map[string]string{annotationContainerd: name, annotationRefName: tag}
+			index.Manifests = append(index.Manifests, d)
+		}
 	}
 	tw := tar.NewWriter(w)
 	for _, f := range []struct {
 		name string
-		data []byte
-	}{{"oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}`)}, {"index.json", index}, {"manifest.json", docker}} {
-		if err := add(tw, f.name, int64(len(f.data)), bytes.NewReader(f.data)); err != nil {
+		data any
+	}{{"oci-layout", map[string]string{"imageLayoutVersion": "1.0.0"}}, {"index.json", index}, {"manifest.json", docker}} {
+		data, err := json.Marshal(f.data)
+		if err != nil {
+			return err
+		}
+		if err := add(tw, f.name, int64(len(data)), bytes.NewReader(data)); err != nil {
 			return err
 		}
 	}
@@ -92,36 +101,48 @@ func write(w io.Writer, name string, img v1.Image) error {
 	return tw.Close()
 }
 
-// contents returns layers and config, and Docker's list of them.
-func contents(name string, img v1.Image) ([]blob, []byte, error) {
-	config, err := img.RawConfigFile()
-	if err != nil {
-		return nil, nil, err
+// contents returns layers, config and manifest of an image, how Docker lists
+// them, and the manifest's descriptor.
+func contents(n Named) ([]blob, dockerImage, v1.Descriptor, error) {
+	fail := func(err error) ([]blob, dockerImage, v1.Descriptor, error) {
+		return nil, dockerImage{}, v1.Descriptor{}, err
 	}
-	configHash, err := img.ConfigName()
+	manifest, err := n.Image.RawManifest()
 	if err != nil {
-		return nil, nil, err
+		return fail(err)
 	}
-	layers, err := img.Layers()
+	digest, err := n.Image.Digest()
 	if err != nil {
-		return nil, nil, err
+		return fail(err)
 	}
+	config, err := n.Image.RawConfigFile()
+	if err != nil {
+		return fail(err)
+	}
+	configHash, err := n.Image.ConfigName()
+	if err != nil {
+		return fail(err)
+	}
+	layers, err := n.Image.Layers()
+	if err != nil {
+		return fail(err)
+	}
+	entry := dockerImage{Config: blobPath(configHash), RepoTags: n.Names}
 	var blobs []blob
-	var paths []string
 	for _, l := range layers {
 		hash, err := l.Digest()
 		if err != nil {
-			return nil, nil, err
+			return fail(err)
 		}
 		size, err := l.Size()
 		if err != nil {
-			return nil, nil, err
+			return fail(err)
 		}
 		blobs = append(blobs, blob{hash, size, l.Compressed})
-		paths = append(paths, blobPath(hash))
+		entry.Layers = append(entry.Layers, blobPath(hash))
 	}
-	docker, err := json.Marshal([]map[string]any{{"Config": blobPath(configHash), "RepoTags": []string{name}, "Layers": paths}})
-	return append(blobs, fromBytes(configHash, config)), docker, err
+	blobs = append(blobs, fromBytes(configHash, config), fromBytes(digest, manifest))
+	return blobs, entry, v1.Descriptor{MediaType: types.OCIManifestSchema1, Size: int64(len(manifest)), Digest: digest}, nil
 }
 
 func fromBytes(h v1.Hash, data []byte) blob {

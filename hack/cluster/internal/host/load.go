@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 )
 
 // Load imports image archives into the node, except those that it has already.
+// All go in one stream, with what they share in it once.
 func (h Host) Load(ctx context.Context, files ...string) error {
 	r, err := h.Running()
 	if err != nil {
@@ -28,29 +31,52 @@ func (h Host) Load(ctx context.Context, files ...string) error {
 	if err != nil {
 		return err
 	}
+	start := time.Now()
+	var load []archive.Named
+	var names []string
 	for _, file := range files {
-		start := time.Now()
 		a, err := archive.Open(file)
 		if err != nil {
 			return err
 		}
-		name, digest := a.Name, a.Digest.String()
-		a.Close()
-		if have[name] == digest {
-			fmt.Fprintf(h.Log, "cluster %s: %s is there\n", h.Name, name)
+		defer a.Close()
+		if !slices.ContainsFunc(a.Names, func(n string) bool { return have[n] != a.Digest.String() }) {
 			continue
 		}
-		if out, err := h.ctr(ctx, r, "images", "import", file); err != nil {
-			return fmt.Errorf("import %s: %w: %s", file, err, out)
+		img, err := a.Image()
+		if err != nil {
+			return err
 		}
-		h.phase("loaded "+name, start)
+		load = append(load, archive.Named{Names: a.Names, Image: img})
+		names = append(names, a.Names...)
+	}
+	if len(load) > 0 {
+		if err := h.importImages(ctx, r, load); err != nil {
+			return err
+		}
+	}
+	h.phase(fmt.Sprintf("%d of %d images loaded", len(load), len(files)), start)
+	for _, n := range names {
+		fmt.Fprintf(h.Log, "  %s\n", n)
+	}
+	return nil
+}
+
+func (h Host) importImages(ctx context.Context, r instance.Record, images []archive.Named) error {
+	reader, writer := io.Pipe()
+	go func() { writer.CloseWithError(archive.WriteTo(writer, images...)) }()
+	defer reader.Close()
+	cmd := h.ctr(ctx, r, "images", "import", "-")
+	cmd.Stdin = reader
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("import images: %w: %s", err, out)
 	}
 	return nil
 }
 
 // images maps the names of the node's images to their digests.
 func (h Host) images(ctx context.Context, r instance.Record) (map[string]string, error) {
-	out, err := h.ctr(ctx, r, "images", "ls")
+	out, err := h.ctr(ctx, r, "images", "ls").CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("list images: %w: %s", err, out)
 	}
@@ -68,9 +94,9 @@ func imageTable(text string) map[string]string {
 	return have
 }
 
-func (h Host) ctr(ctx context.Context, r instance.Record, args ...string) ([]byte, error) {
+func (h Host) ctr(ctx context.Context, r instance.Record, args ...string) *exec.Cmd {
 	base := []string{"--address", r.Root(instance.ContainerdSocket), "--namespace", "k8s.io"}
-	return exec.CommandContext(ctx, filepath.Join(r.Tools, "ctr"), append(base, args...)...).CombinedOutput()
+	return exec.CommandContext(ctx, filepath.Join(r.Tools, "ctr"), append(base, args...)...)
 }
 
 // Push puts an archive into the node's loopback registry under ref, whose host
@@ -126,7 +152,7 @@ func (h Host) importPause(ctx context.Context) error {
 		return err
 	}
 	file := filepath.Join(dir, "pause.tar")
-	if err := archive.Write(file, nodeconf.PauseImage, img); err != nil {
+	if err := archive.Write(file, archive.Named{Names: []string{nodeconf.PauseImage}, Image: img}); err != nil {
 		return err
 	}
 	return h.Load(ctx, file)
