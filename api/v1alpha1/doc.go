@@ -11,6 +11,6 @@
 //
 // +kubebuilder:object:generate=true
 // +kubebuilder:ac:generate=true
-// +kubebuilder:ac:output:package="applyconfiguration"
+// +kubebuilder:ac:output:package="../../controllers/applyconfiguration"
 // +groupName=mcp.fairlead.dev
 package v1alpha1

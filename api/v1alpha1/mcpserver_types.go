@@ -59,7 +59,6 @@ type McpServerSpec struct {
 	// server. Default 1.
 	// +optional
 	// +default=1
-	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Replicas *int32 `json:"replicas,omitempty"`

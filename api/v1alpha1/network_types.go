@@ -39,19 +39,17 @@ type Network struct {
 	// +optional
 	Policy NetworkPolicyMode `json:"policy,omitempty"`
 
-	// ingressFrom are the clients: who may connect to the public port. Absent:
+	// ingressFrom are the clients: who may connect to the public port. Empty:
 	// every pod of the cluster.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	IngressFrom []NetworkPeer `json:"ingressFrom,omitempty"`
 
 	// monitoringFrom may connect to the metrics port, beside the operator.
-	// Absent: nobody else.
+	// Empty: nobody else.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	MonitoringFrom []NetworkPeer `json:"monitoringFrom,omitempty"`
 
@@ -63,10 +61,9 @@ type Network struct {
 	// allowedOrigins are the web pages that may call from a browser: exact
 	// origins as a browser sends them, such as https://chat.example.com. A
 	// request from another page is refused. A change takes effect within
-	// seconds, without a restart. Absent: none but those on localhost.
+	// seconds, without a restart. Empty: none but those on localhost.
 	// +optional
 	// +listType=set
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	AllowedOrigins []Origin `json:"allowedOrigins,omitempty"`
 }
@@ -93,7 +90,7 @@ type NetworkPeer struct {
 
 	// ipBlock selects addresses outside the cluster.
 	// +optional
-	IPBlock *IPBlock `json:"ipBlock,omitempty"`
+	IPBlock *IPBlock `json:"ipBlock,omitzero"`
 }
 
 // IPBlock is a range of addresses.
@@ -105,7 +102,6 @@ type IPBlock struct {
 	// except are ranges inside cidr that are not selected.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Except []CIDR `json:"except,omitempty"`
 }

@@ -12,14 +12,12 @@ type McpServerStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
-	// +patchStrategy=merge
-	// +patchMergeKey=type
 	// +kubebuilder:validation:MaxItems=16
-	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// observedGeneration is the metadata.generation that this status is about.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// replicas is the number of pods that exist, for the scale subresource.
@@ -47,7 +45,7 @@ type McpServerStatus struct {
 
 	// address is where clients connect.
 	// +optional
-	Address *Address `json:"address,omitempty"`
+	Address *Address `json:"address,omitzero"`
 
 	// server is what the workload says of itself, from the last handshake.
 	// +optional
@@ -67,17 +65,20 @@ type Address struct {
 type ServerInfo struct {
 	// name is the workload's own name.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
 
 	// version is the workload's own version.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
 	// protocolVersion is the MCP revision that the workload answered with.
 	// Clients may use any other: the sidecar translates.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	ProtocolVersion string `json:"protocolVersion,omitempty"`
 }

@@ -32,7 +32,7 @@ type Volume struct {
 	// projected puts several Secrets, ConfigMaps and facts about the pod into
 	// one folder.
 	// +optional
-	Projected *ProjectedVolume `json:"projected,omitempty"`
+	Projected *ProjectedVolume `json:"projected,omitzero"`
 
 	// persistentVolumeClaim is a claim in the same namespace; all pods of the
 	// server use the same one.

@@ -155,7 +155,7 @@ type Workload struct {
 	// mcp configures a workload of type MCP and is required for it.
 	// +optional
 	// +unionMember
-	MCP *MCPWorkload `json:"mcp,omitempty"`
+	MCP *MCPWorkload `json:"mcp,omitzero"`
 }
 
 // StdioWorkload configures processes that speak MCP on standard input and
