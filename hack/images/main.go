@@ -29,7 +29,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	repo := flags.String("repo", ".", "root of the source tree")
 	file := flags.String("f", "hack/images/images.yaml", "what to build, relative to -repo")
-	out := flags.String("out", "dist/images", "where the archives go, relative to -repo")
+	out := flags.String("out", "dist/images", "where the archives go; a relative path is below -repo")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -45,6 +45,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	b := build.Builder{Repo: root, Cache: filepath.Join(cache, "images"), Out: filepath.Join(root, *out), Log: os.Stderr}
+	if !filepath.IsAbs(*out) {
+		*out = filepath.Join(root, *out)
+	}
+	b := build.Builder{Repo: root, Cache: filepath.Join(cache, "images"), Out: *out, Log: os.Stderr}
 	return b.Build(ctx, f, flags.Args()...)
 }

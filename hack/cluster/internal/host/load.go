@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,10 +11,7 @@ import (
 	"strings"
 	"time"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-
 	"github.com/fairlead-dev/fairlead/hack/cluster/internal/instance"
-	"github.com/fairlead-dev/fairlead/hack/cluster/internal/nodeconf"
 	"github.com/fairlead-dev/fairlead/hack/cluster/internal/registry"
 	"github.com/fairlead-dev/fairlead/hack/internal/archive"
 )
@@ -123,37 +119,15 @@ func (h Host) Push(ctx context.Context, file, ref string) error {
 	return nil
 }
 
-// importPause builds and loads the sandbox image of every pod.
+// importPause packs and loads the sandbox image of every pod: the one of
+// `make images`, so that loading all images later changes nothing.
 func (h Host) importPause(ctx context.Context) error {
 	dir := h.Path("pause")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	bin := filepath.Join(dir, "pause")
-	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", bin, "./hack/images/pause")
-	cmd.Dir, cmd.Env = h.Repo, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath")
+	cmd := exec.CommandContext(ctx, "go", "run", "./hack/images", "-out", dir, "pause")
+	cmd.Dir = h.Repo
+	cmd.Env = append(os.Environ(), instance.EnvCache+"="+h.Cache, "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build pause: %w: %s", err, out)
+		return fmt.Errorf("pack the sandbox image: %w: %s", err, out)
 	}
-	var tar bytes.Buffer
-	if err := archive.WriteLayer(&tar, []archive.Entry{{Path: "/pause", Mode: 0o755, Source: bin}}); err != nil {
-		return err
-	}
-	layerFile := filepath.Join(dir, "layer.tar")
-	if err := os.WriteFile(layerFile, tar.Bytes(), 0o644); err != nil {
-		return err
-	}
-	layer, err := archive.LayerFile(layerFile)
-	if err != nil {
-		return err
-	}
-	img, err := archive.NewImage([]v1.Layer{layer}, v1.Config{Entrypoint: []string{"/pause"}, User: "65535:65535"})
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(dir, "pause.tar")
-	if err := archive.Write(file, archive.Named{Names: []string{nodeconf.PauseImage}, Image: img}); err != nil {
-		return err
-	}
-	return h.Load(ctx, file)
+	return h.Load(ctx, filepath.Join(dir, "pause.tar"))
 }

@@ -30,8 +30,12 @@ const UpTimeout = 3 * time.Minute
 func (h Host) Up(ctx context.Context) error {
 	begin := time.Now()
 	if _, err := h.Running(); err == nil {
-		fmt.Fprintf(h.Log, "cluster %s: runs already\n", h.Name)
-		return h.waitReady(ctx, begin)
+		err := h.waitReady(ctx, begin)
+		if !errors.Is(err, ErrNotRunning) {
+			fmt.Fprintf(h.Log, "cluster %s: runs already\n", h.Name)
+			return err
+		}
+		// It was on its way out: start anew.
 	}
 	if err := machine.CheckKernel(); err != nil {
 		return err
