@@ -37,6 +37,18 @@ demo-down: ## End the demo's cluster, or remove the demo from the cluster of KUB
 test-e2e: images e2e-programs ## The core story on a real node, with foreign clients.
 	@$(LAYER) -name e2e -budget 10m -- hack/e2e/run.sh core
 
+# An implementation that enforces NetworkPolicy, for one test; about 4 minutes
+# of building, once. ipset is a Debian package that only it needs.
+NETPOL := hack/tools/netpol
+
+.PHONY: netpol-tools
+netpol-tools:
+	@command -v ipset >/dev/null || { [ -z "$$FAIRLEAD_NO_INSTALL" ] && apt-get update -qq && apt-get install -y -qq ipset >/dev/null; }
+	@out=$(FAIRLEAD_CACHE)/tools/kube-router-$$(cat $(NETPOL)/go.mod $(NETPOL)/go.sum | sha256sum | cut -c1-16); \
+	[ -x $$out ] || (cd $(NETPOL) && go build -ldflags "-s -w" -o $$out github.com/cloudnativelabs/kube-router/v2/cmd/kube-router); \
+	ln -sfn $$out bin/kube-router
+
 .PHONY: test-e2e-all
-test-e2e-all: images e2e-programs ## All of e2e: rollouts under load, faults, rest, rights.
+test-e2e-all: export FAIRLEAD_KUBE_ROUTER := $(CURDIR)/bin/kube-router
+test-e2e-all: images e2e-programs netpol-tools ## All of e2e: rollouts under load, faults, rest, rights.
 	@$(LAYER) -name e2e-all -budget 40m -- hack/e2e/run.sh all

@@ -74,6 +74,19 @@ func TestCoreStdioServerAnswersForeignClients(t *testing.T) {
 			t.Errorf("status.server: %q", server)
 		}
 	})
+	t.Run("describe tells the story by events, explain by the CRD", func(t *testing.T) {
+		story := w.Kubectl(t, "describe", "mcpserver/everything", "-n", ns)
+		_, events, found := strings.Cut(story, "Events:")
+		if !found || strings.Contains(events, "<none>") || !strings.Contains(events, "Ready") {
+			t.Errorf("events: %q", events)
+		}
+		for _, field := range []string{"spec", "spec.workload.stdio", "status.conditions"} {
+			text := w.Kubectl(t, "explain", "mcpserver."+field)
+			if !strings.Contains(text, "DESCRIPTION:") || strings.Contains(text, "<no description>") || strings.Contains(text, "<empty>") {
+				t.Errorf("kubectl explain mcpserver.%s: %s", field, text)
+			}
+		}
+	})
 	t.Run("the plugin lists, calls and refuses", func(t *testing.T) { plugin(t, w, s) })
 }
 
