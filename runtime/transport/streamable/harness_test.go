@@ -1,7 +1,6 @@
 package streamable_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -11,11 +10,11 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
-	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/sse"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -181,6 +180,7 @@ func newLab(t *testing.T, b *backend, f func(l *lab), addr net.Addr) {
 		_ = l.server.Shutdown(context.Background(), errors.New("test over"))
 		transport.CloseIdleConnections()
 		_ = web.Close()
+		time.Sleep(time.Second) // net/http lingers on connections it closes
 		synctest.Wait()
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -400,6 +400,3 @@ func (e *events) ended() {
 }
 
 func (e *events) close() { _ = e.res.Body.Close() }
-
-var _ = bytes.Equal
-var _ = mcp.MethodPing
