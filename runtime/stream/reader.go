@@ -111,6 +111,7 @@ func (r *Reader) Close() {
 		return
 	}
 	r.closed = true
+	s.left = true
 	r.free()
 	if s.reader == r {
 		s.reader = nil

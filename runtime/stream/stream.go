@@ -32,6 +32,7 @@ type Stream struct {
 	evicted uint64  // the highest sequence number that was pushed out
 	reader  *Reader
 	room    chan struct{} // closed when the reader has taken something
+	left    bool          // a reader has come and gone
 	state   state
 }
 
@@ -166,8 +167,9 @@ func (s *Stream) reserve() uint64 {
 	return s.next - 1
 }
 
-// End says that no more events come. The reader gets what is left and io.EOF;
-// with ids the stream can be resumed for a while. Idempotent.
+// End says that no more events come. The reader gets what is left and io.EOF,
+// also one that is yet to come; with ids the stream can be resumed for a while.
+// A stream without ids that is never read must be dropped. Idempotent.
 func (s *Stream) End() {
 	s.mu.Lock()
 	if s.state != opened {
@@ -178,7 +180,7 @@ func (s *Stream) End() {
 	keep := s.handle != ""
 	s.wake()
 	s.signalRoom()
-	finished := !keep && s.reader == nil
+	finished := !keep && s.left
 	s.mu.Unlock()
 	s.store.ended(s, keep)
 	if finished {

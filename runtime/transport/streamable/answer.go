@@ -242,7 +242,11 @@ func (a *answer) signal() {
 func (a *answer) abandon() {
 	a.mu.Lock()
 	a.gone = a.st == nil
+	st := a.st
 	a.mu.Unlock()
+	if st != nil && st.Handle() == "" {
+		st.DropWith(dispatch.ErrDisconnected) // nobody will ever read it
+	}
 	switch {
 	case a.wire.DisconnectCancels:
 		a.run.Cancel(dispatch.ErrDisconnected)
