@@ -25,7 +25,7 @@ var sdks = []string{"github.com/modelcontextprotocol", "github.com/mark3labs/mcp
 
 // testOnly may be imported by _test.go files of every scope.
 var testOnly = []string{
-	"github.com/google/go-cmp", "go.uber.org/goleak", "k8s.io/pod-security-admission",
+	"github.com/google/go-cmp", "go.uber.org/goleak", "k8s.io/pod-security-admission", "k8s.io/utils/ptr",
 	"~/test/testkit", "~/test/workloads",
 }
 

@@ -1,15 +1,17 @@
 package cel
 
 import (
+	"context"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"k8s.io/utils/ptr"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 
 	"github.com/fairlead-dev/fairlead/api/v1alpha1"
 	"github.com/fairlead-dev/fairlead/test/testkit"
@@ -19,13 +21,19 @@ import (
 // printed.
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), testkit.Binary(t, "kubectl"), args...)
-	cmd.Env = []string{"KUBECONFIG=" + plane.Kubeconfig(t), "HOME=" + t.TempDir()}
-	out, err := cmd.CombinedOutput()
+	out, err := tryKubectl(t, args...)
 	if err != nil {
 		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
-	return string(out)
+	return out
+}
+
+func tryKubectl(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), testkit.Binary(t, "kubectl"), args...)
+	cmd.Env = []string{"KUBECONFIG=" + plane.Kubeconfig(t), "HOME=" + t.TempDir()}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // O21: the CRD fits into the annotation of a client-side apply.
@@ -35,8 +43,19 @@ func TestCRDIsAppliedWithoutFlags(t *testing.T) {
 	kubectl(t, "apply", "-f", filepath.Join(testkit.Root(t), "config/crd/bases"))
 }
 
-func TestExplainNamesEveryFieldOfTheSpec(t *testing.T) {
-	out := kubectl(t, "explain", "mcpservers.spec.workload.stdio")
+func TestExplainTellsFieldsAndDefaults(t *testing.T) {
+	plane.Config(t)
+	// The server publishes the schema of a new CRD some time after the CRD.
+	var out string
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, time.Minute, true,
+		func(context.Context) (bool, error) {
+			var err error
+			out, err = tryKubectl(t, "explain", "mcpservers.spec.workload.stdio")
+			return err == nil, nil
+		})
+	if err != nil {
+		t.Fatalf("kubectl explain: %v\n%s", err, out)
+	}
 	for _, want := range []string{"maxProcesses", "Default 16.", "startupSeconds", "idleSeconds"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("kubectl explain lacks %q:\n%s", want, out)
