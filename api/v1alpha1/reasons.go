@@ -21,7 +21,7 @@ const (
 	// ReasonRollingOut (Ready Unknown): pods of the current template are
 	// starting; those of the old one serve. Wait.
 	ReasonRollingOut = "RollingOut"
-	// ReasonScaledToZero (Available, Ready False): spec.replicas is 0. Scale up
+	// ReasonScaledToZero (Available, Ready False): no replicas are asked for. Scale up
 	// to serve.
 	ReasonScaledToZero = "ScaledToZero"
 	// ReasonWaitingForPrevious (Accepted Unknown): children of a deleted
@@ -69,10 +69,10 @@ const (
 	// ReasonImagePullFailed (terminal): an image cannot be pulled. Look at the
 	// reference and imagePullSecrets.
 	ReasonImagePullFailed = "ImagePullFailed"
-	// ReasonInvalidImageName (terminal): image is not a legal reference.
+	// ReasonInvalidImageName (terminal): the image is not a legal reference.
 	// Correct it.
 	ReasonInvalidImageName = "InvalidImageName"
-	// ReasonImageRunsAsRoot (terminal): securityContext.runAsUser is 0, which
+	// ReasonImageRunsAsRoot (terminal): runAsUser: 0 is asked for, which
 	// pods may not be (O9). Remove it or set another user.
 	ReasonImageRunsAsRoot = "ImageRunsAsRoot"
 	// ReasonContainerConfigInvalid (terminal): the kubelet cannot make a

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Generates everything that is generated, in the tree of the given folder:
-# deepcopy, CRD, RBAC and apply configurations. Run by `make generate` on this
-# tree and by `make verify-generated` on a copy of it.
+# deepcopy, CRD, RBAC, apply configurations and the reference of conditions.
+# Run by `make generate` on this tree and by `make verify-generated` on a copy.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -9,8 +9,11 @@ tree=${1:-$root}
 
 cd "$root"
 controller_gen=$(go tool -modfile=hack/tools/gen/go.mod -n controller-gen)
+reference=$(go run ./hack/gen/conditions "$tree")
 
 cd "$tree"
 rm -rf controllers/applyconfiguration
 "$controller_gen" object crd applyconfiguration paths=./api/... output:crd:dir=config/crd/bases
 "$controller_gen" rbac:roleName=fairlead-manager paths=./controllers/... output:rbac:dir=config/rbac
+mkdir -p docs/reference
+printf '%s\n' "$reference" > docs/reference/conditions.md

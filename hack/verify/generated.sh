@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 
-git ls-files -z --cached --others --exclude-standard -- go.mod go.sum api controllers runtime sidecar config |
+git ls-files -z --cached --others --exclude-standard -- go.mod go.sum api controllers runtime sidecar config docs/reference |
   while IFS= read -r -d '' file; do
     # A file that was deleted and not yet committed is listed, but not there.
     if [[ -e $file ]]; then printf '%s\0' "$file"; fi
@@ -17,7 +17,7 @@ git ls-files -z --cached --others --exclude-standard -- go.mod go.sum api contro
 hack/verify/generate.sh "$copy"
 
 failed=0
-for path in api config/crd config/rbac controllers/applyconfiguration; do
+for path in api config/crd config/rbac controllers/applyconfiguration docs/reference; do
   diff --recursive --unified --new-file "$path" "$copy/$path" || failed=1
 done
 if ((failed)); then
