@@ -72,7 +72,7 @@ const (
 	// ReasonInvalidImageName (terminal): the image is not a legal reference.
 	// Correct it.
 	ReasonInvalidImageName = "InvalidImageName"
-	// ReasonImageRunsAsRoot (terminal): runAsUser: 0 is asked for, which
+	// ReasonImageRunsAsRoot (terminal): the spec asks for runAsUser: 0, which
 	// pods may not be (O9). Remove it or set another user.
 	ReasonImageRunsAsRoot = "ImageRunsAsRoot"
 	// ReasonContainerConfigInvalid (terminal): the kubelet cannot make a
