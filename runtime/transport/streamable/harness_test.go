@@ -269,6 +269,7 @@ type answerTo struct {
 	status int
 	header http.Header
 	body   string
+	last   bool // Connection: close
 }
 
 func (l *lab) ask(c call) answerTo {
@@ -279,7 +280,7 @@ func (l *lab) ask(c call) answerTo {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return answerTo{res.StatusCode, res.Header, string(data)}
+	return answerTo{res.StatusCode, res.Header, string(data), res.Close}
 }
 
 func (a answerTo) code() string {
@@ -400,3 +401,9 @@ func (e *events) ended() {
 }
 
 func (e *events) close() { _ = e.res.Body.Close() }
+
+// progressThenDone sends one notification before its answer.
+func progressThenDone(_ context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	_ = x.Notify(progress(1))
+	return done("x")
+}

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
-	"github.com/fairlead-dev/fairlead/runtime/sse"
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
 
@@ -534,6 +532,3 @@ func TestNotifyWait(t *testing.T) {
 		s.ended()
 	})
 }
-
-var _ = http.StatusOK
-var _ = sse.Event{}
