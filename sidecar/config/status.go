@@ -45,6 +45,14 @@ const (
 	ReasonBadHandshake     = "BadHandshake" // answered, but not with a usable InitializeResult
 )
 
+// Reasons lists every reason.
+func Reasons() []string {
+	return []string{
+		ReasonAgentUnreachable, ReasonExited, ReasonNoAnswer, ReasonBadOutput,
+		ReasonRefused, ReasonHTTPStatus, ReasonBadHandshake,
+	}
+}
+
 // WorkloadStatus is the last handshake as it went.
 type WorkloadStatus struct {
 	State    WorkloadState `json:"state"`
