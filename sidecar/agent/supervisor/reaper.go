@@ -52,6 +52,15 @@ func (r *reaper) signal(c *child, sig unix.Signal) {
 	}
 }
 
+// orphan tells whether pid, which has us as its parent, is none that we forked
+// and fulfils sign. Under the lock no fork is half done: until it executes, a
+// new child has all our descriptors.
+func (r *reaper) orphan(pid int, sign func(pid int) bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.children[pid] == nil && sign(pid)
+}
+
 // run collects whenever sigchld fires, until it is closed.
 func (r *reaper) run(sigchld <-chan os.Signal) {
 	for range sigchld {

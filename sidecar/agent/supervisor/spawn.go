@@ -32,6 +32,7 @@ func (s *Supervisor) spawn(req *wire.Start) (p *process, stdin, stdout int, err 
 	if err != nil {
 		return nil, 0, 0, refuse(agent.CodeExec, "cannot make pipes: %v", err)
 	}
+	inodes := pipes.inodes()
 	c, err := s.forker.start(path, argv, env, req.Cwd, pipes.child)
 	closeAll(pipes.child)
 	if err != nil {
@@ -46,7 +47,7 @@ func (s *Supervisor) spawn(req *wire.Start) (p *process, stdin, stdout int, err 
 		child:      c,
 		stderr:     os.NewFile(uintptr(pipes.ours[2]), "stderr"),
 		grace:      grace{millis(req.StdinMillis), millis(req.TermMillis)},
-		sweeper:    sweeper{key: req.Key},
+		sweeper:    sweeper{key: req.Key, reaper: s.reaper, pipes: inodes},
 	}
 	return p, pipes.ours[0], pipes.ours[1], nil
 }
@@ -75,6 +76,17 @@ func newPipes() (p pipes, err error) {
 		}
 	}
 	return p, nil
+}
+
+// inodes identify the pipes; 0 where that fails, which identifies none.
+func (p pipes) inodes() (out [3]uint64) {
+	for i, fd := range p.child {
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil {
+			out[i] = st.Ino
+		}
+	}
+	return out
 }
 
 func closeAll(fds [3]int) {

@@ -1,11 +1,8 @@
 package supervisor
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,30 +13,22 @@ const (
 	// somebody forks faster than we kill; the container's pids limit ends that.
 	sweepPasses = 20
 	sweepPause  = 20 * time.Millisecond
-	// maxEnviron is more than the kernel lets an environment be by default.
-	maxEnviron = 4 << 20
 	// maxTracked bounds the descendants remembered for one process.
 	maxTracked = 4096
 )
 
-// procID is a process beyond doubt: ids are reused, ids with start times not.
-type procID struct {
-	pid   int
-	start uint64 // clock ticks since boot
-}
-
-// procStat is what /proc/<pid>/stat says of the family.
-type procStat struct {
-	procID
-	ppid   int
-	zombie bool
-}
-
-// sweeper kills what is left of one process outside its group.
+// sweeper kills what is left of one process outside its group. The key in the
+// environment is the rule (P11); two more signs catch what replaced its
+// environment (env -i) and left the group. What did both and let go of its
+// standard streams before its parent ended by itself cannot be told from
+// anybody else's; it ends with the container.
 type sweeper struct {
-	key string
-	// tracked are descendants seen while their parents lived. They catch what
-	// replaced its environment (env -i) before it left the group.
+	key    string
+	reaper *reaper
+	// pipes are the inodes of the process's standard streams. Nobody else has
+	// them, and an orphan that does would keep stdout from ever ending.
+	pipes [3]uint64
+	// tracked are descendants seen while their parents lived.
 	tracked map[procID]struct{}
 }
 
@@ -77,8 +66,8 @@ func grow(family map[int]bool, all []procStat) {
 	}
 }
 
-// sweep kills every process that carries the key, or was noted, or descends
-// from one of these, until a pass finds none. It returns how many it killed,
+// sweep kills every process that carries the key, was noted, or is an orphan
+// with a pipe of ours, and their descendants, until a pass finds none. It returns how many it killed,
 // and false if the last pass still found some.
 func (s *sweeper) sweep() (killed int, clean bool) {
 	dead := map[procID]struct{}{}
@@ -101,7 +90,8 @@ func (s *sweeper) members() []procID {
 	all := processes()
 	family := map[int]bool{}
 	for _, p := range all {
-		if _, ok := s.tracked[p.procID]; ok || carries(p.pid, s.key) {
+		_, noted := s.tracked[p.procID]
+		if noted || carries(p.pid, s.key) || p.ppid == os.Getpid() && s.reaper.orphan(p.pid, s.holds) {
 			family[p.pid] = true
 		}
 	}
@@ -132,72 +122,4 @@ func kill(id procID) bool {
 		return false
 	}
 	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
-}
-
-// processes lists what /proc shows. Processes that end meanwhile are left out.
-func processes() []procStat {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	var all []procStat
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if p, ok := stat(pid); ok {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-func stat(pid int) (procStat, bool) {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return procStat{}, false
-	}
-	return parseStat(pid, raw)
-}
-
-// parseStat reads `pid (name) state ppid … starttime …`; the name may hold
-// anything, parentheses and blanks included.
-func parseStat(pid int, raw []byte) (procStat, bool) {
-	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
-	if len(fields) < 20 {
-		return procStat{}, false
-	}
-	ppid, err := strconv.Atoi(string(fields[1]))
-	if err != nil {
-		return procStat{}, false
-	}
-	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
-	if err != nil {
-		return procStat{}, false
-	}
-	state := fields[0][0]
-	return procStat{procID{pid, start}, ppid, state == 'Z' || state == 'X'}, true
-}
-
-// carries tells whether the process was started with our key. One that we may
-// not look at (another uid) is not ours.
-func carries(pid int, key string) bool {
-	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	env, err := io.ReadAll(io.LimitReader(f, maxEnviron))
-	if err != nil {
-		return false
-	}
-	for pair := range bytes.SplitSeq(env, []byte{0}) {
-		if string(pair) == KeyVariable+"="+key {
-			return true
-		}
-	}
-	return false
 }

@@ -4,10 +4,10 @@
 package program
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -26,7 +26,10 @@ func Build(tb testing.TB, dir string) string {
 
 // BuildInto is Build for a TestMain: the binary goes into the folder into.
 func BuildInto(into, dir string) (string, error) {
-	root := Root()
+	root, err := root()
+	if err != nil {
+		return "", err
+	}
 	if err := touch(filepath.Join(root, dir)); err != nil {
 		return "", err
 	}
@@ -51,20 +54,22 @@ func (e *buildError) Error() string {
 
 func (e *buildError) Unwrap() error { return e.err }
 
-// Root is the module's root folder.
-func Root() string {
+// root is the folder of go.mod. Tests run in their package's folder, so it is
+// one of those above.
+func root() (string, error) {
 	dir, err := os.Getwd()
-	for err == nil {
-		if _, serr := os.Stat(filepath.Join(dir, "go.mod")); serr == nil {
-			return dir
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			break
+			return "", errors.New("program: no go.mod above the working directory")
 		}
 		dir = filepath.Dir(dir)
 	}
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(file))))
 }
 
 // touch opens the program's sources. The test cache knows what this process
