@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,9 @@ func (s Set) Build(ctx context.Context, log io.Writer, want ...string) error {
 		return err
 	}
 	defer unlock()
+	if err := s.removeUnfinished(); err != nil {
+		return err
+	}
 	for _, g := range groups() {
 		if len(want) > 0 && !slices.ContainsFunc(g.outputs, func(o string) bool { return slices.Contains(want, o) }) {
 			continue
@@ -56,6 +60,18 @@ func (s Set) lock(log io.Writer) (func(), error) {
 	return func() { f.Close() }, nil
 }
 
+// removeUnfinished removes what a killed build left. The lock must be held.
+func (s Set) removeUnfinished() error {
+	left, err := filepath.Glob(filepath.Join(s.root, unfinished+"*"))
+	for _, dir := range left {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
+}
+
+// unfinished begins the names of folders that builds write to.
+const unfinished = ".build-"
+
 func (s Set) buildGroup(ctx context.Context, log io.Writer, g group) error {
 	module := filepath.Join(s.repo, "hack", "tools", g.module)
 	ldflags := "-s -w"
@@ -67,7 +83,7 @@ func (s Set) buildGroup(ctx context.Context, log io.Writer, g group) error {
 		ldflags += stamp
 	}
 	// Built beside the set and renamed into it: what is in the set is whole.
-	tmp, err := os.MkdirTemp(s.root, ".build-")
+	tmp, err := os.MkdirTemp(s.root, unfinished)
 	if err != nil {
 		return err
 	}
