@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Generates everything that is generated, in the tree of the given folder:
-# deepcopy, CRD, RBAC, apply configurations and the reference of conditions.
+# deepcopy, CRD, RBAC, apply configurations and the references of conditions
+# and metrics.
 # Run by `make generate` on this tree and by `make verify-generated` on a copy.
 set -euo pipefail
 
@@ -10,6 +11,7 @@ tree=${1:-$root}
 cd "$root"
 controller_gen=$(go tool -modfile=hack/tools/gen/go.mod -n controller-gen)
 reference=$(go run ./hack/gen/conditions "$tree")
+metrics=$(go run ./hack/gen/metricsdoc)
 
 cd "$tree"
 rm -rf controllers/applyconfiguration
@@ -17,3 +19,4 @@ rm -rf controllers/applyconfiguration
 "$controller_gen" rbac:roleName=fairlead-manager paths=./controllers/... output:rbac:dir=config/rbac
 mkdir -p docs/reference
 printf '%s\n' "$reference" > docs/reference/conditions.md
+printf '%s\n' "$metrics" > docs/reference/metrics.md

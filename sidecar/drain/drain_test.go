@@ -29,8 +29,7 @@ func drainOf(t *testing.T, c Clocks, play func(d *Drainer)) []step {
 	synctest.Test(t, func(t *testing.T) {
 		var begun time.Time
 		note := func(what string) { steps = append(steps, step{what, time.Since(begun)}) }
-		var d *Drainer
-		d = New(Options{
+		d := New(Options{
 			Clocks:  c,
 			Stop:    func(spread time.Duration) { note("stop " + spread.String()) },
 			Cut:     func(err error) { note("cut: " + err.Error()) },
