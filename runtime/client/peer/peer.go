@@ -137,9 +137,13 @@ func (p *Peer) Err() error {
 // Close ends the leg: every pending call and every handler's ctx ends with
 // cause (nil: Closed). It is idempotent and does not wait for the server.
 func (p *Peer) Close(cause error) {
-	p.end(&Failure{Reason: Closed, Err: cause})
+	p.End(cause)
 	p.link.Close(cause)
 }
+
+// End is Close without closing the Link, for owners that let the server finish
+// in its own time; what it still sends is dropped.
+func (p *Peer) End(cause error) { p.end(&Failure{Reason: Closed, Err: cause}) }
 
 // Wait returns when every handler has returned. Only after Done.
 func (p *Peer) Wait() { p.handlers.Wait() }

@@ -1,0 +1,89 @@
+package upstream
+
+import (
+	"context"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+)
+
+// Leg is one initialized conversation with the workload. All methods may be
+// called concurrently.
+type Leg interface {
+	// Init is the workload's answer to initialize. It never changes for the
+	// user of the leg, also when the leg has had to initialize again.
+	Init() *peer.Init
+	// Call is peer.Peer's.
+	Call(ctx context.Context, r peer.Request) (peer.Answer, error)
+	// Notify sends a notification.
+	Notify(ctx context.Context, method string, params []byte) error
+	// Done is closed when the leg has ended; Err then says why.
+	Done() <-chan struct{}
+	Err() error
+	// Close ends the leg and everything in flight on it. Idempotent; it does
+	// not wait for the workload.
+	Close(cause error)
+}
+
+// SessionRequest opens a leg of its own for one legacy client session.
+type SessionRequest struct {
+	// Params are those of initialize, as the workload shall see them.
+	Params []byte
+	// Handler serves what the workload sends on this leg.
+	Handler peer.Handler
+	// Listening reports whether the client can be reached outside its
+	// requests; such a session is not idle (P15). Nil means never.
+	Listening func() bool
+	// Ended is called once when the leg ends otherwise than by Close, after
+	// everything in flight was resolved. Nil is allowed.
+	Ended func(cause error)
+}
+
+// Key names the leg that requests without a session share (R23).
+type Key struct {
+	// Principal is who asks; empty is anonymous, one principal (P22).
+	Principal string
+	// Capabilities is the fingerprint of what the client declared (B3.2): the
+	// canonical object that the leg was initialized with; empty is `{}`.
+	Capabilities string
+}
+
+// Lease is a Leg that will not be ended for being idle before Release.
+type Lease struct {
+	Leg
+	// Release gives it back; call it exactly once.
+	Release func()
+}
+
+// ByCall is the Handler of shared legs: what belongs to a call goes to that
+// call's Value, if it is a peer.Handler; a request that belongs to none is
+// refused (B6.2), a notification that belongs to none is dropped.
+type ByCall struct{}
+
+// Request implements peer.Handler.
+func (ByCall) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.Error) {
+	if h := handlerOf(in); h != nil {
+		return h.Request(ctx, in)
+	}
+	switch in.Msg.Method {
+	case mcp.MethodCreateMessage, mcp.MethodElicit, mcp.MethodRootsList:
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "no client request to attach this to")
+	}
+	return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")
+}
+
+// Notification implements peer.Handler.
+func (ByCall) Notification(in peer.Incoming) {
+	if h := handlerOf(in); h != nil {
+		h.Notification(in)
+	}
+}
+
+func handlerOf(in peer.Incoming) peer.Handler {
+	if in.Call == nil {
+		return nil
+	}
+	h, _ := in.Call.Value().(peer.Handler)
+	return h
+}

@@ -1,0 +1,134 @@
+package stdio
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// instance is the process that requests of one key share, or the attempt to
+// start it.
+type instance struct {
+	ready chan struct{} // closed when the attempt is over
+	proc  *process
+	err   error
+}
+
+// Instance returns the process of a key, starting it if there is none. It
+// waits up to Hold. Errors as of OpenSession.
+func (p *Pool) Instance(ctx context.Context, key upstream.Key) (upstream.Lease, error) {
+	return p.instance(ctx, key, p.cfg.Hold, p.cfg.Startup)
+}
+
+// Handshake says who the workload is: it starts the process that anonymous
+// clients without capabilities share, and keeps it. It does not wait for room
+// or for a workload that is not there.
+func (p *Pool) Handshake(ctx context.Context) (upstream.Info, error) {
+	startup := p.cfg.Startup
+	if deadline, ok := ctx.Deadline(); ok {
+		// The process's clock first: it knows what went wrong.
+		startup = min(startup, time.Until(deadline)*9/10)
+	}
+	lease, err := p.instance(ctx, upstream.Key{}, 0, startup)
+	if err != nil {
+		return upstream.Info{}, err
+	}
+	defer lease.Release()
+	return upstream.InfoOf(lease.Init()), nil
+}
+
+func (p *Pool) instance(ctx context.Context, key upstream.Key, hold, startup time.Duration) (upstream.Lease, error) {
+	for {
+		in, begin, err := p.find(key)
+		if err != nil {
+			return upstream.Lease{}, err
+		}
+		if begin {
+			// The attempt outlives a caller that goes away: others may wait
+			// for it, and the next one will want it.
+			go p.begin(key, in, hold, startup)
+		}
+		select {
+		case <-in.ready:
+		case <-ctx.Done():
+			return upstream.Lease{}, context.Cause(ctx)
+		}
+		if in.err != nil {
+			return upstream.Lease{}, in.err
+		}
+		if lease, ok := p.pin(in); ok {
+			return lease, nil
+		}
+	}
+}
+
+// find returns the key's instance; begin says that the caller has to start it.
+func (p *Pool) find(key upstream.Key) (in *instance, begin bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false, upstream.ErrClosed
+	}
+	in = p.instances[key]
+	if in != nil && !in.over() {
+		return in, false, nil
+	}
+	next := &instance{ready: make(chan struct{})}
+	p.instances[key] = next
+	return next, true, nil
+}
+
+// over reports whether the instance can no longer be used; pool.mu is held.
+func (in *instance) over() bool {
+	select {
+	case <-in.ready:
+		return in.err != nil || in.proc.leaving || in.proc.Err() != nil
+	default:
+		return false
+	}
+}
+
+func (p *Pool) begin(key upstream.Key, in *instance, hold, startup time.Duration) {
+	ctx, stop := context.WithTimeout(p.ctx, hold+2*startup)
+	defer stop()
+	proc, err := p.launch(ctx, hold, launch{
+		params:  upstream.InitializeParams(key),
+		handler: upstream.ByCall{},
+		ended:   func(error) { p.drop(key, in) },
+		shared:  true,
+		startup: startup,
+	})
+	p.mu.Lock()
+	in.proc, in.err = proc, err
+	if err != nil && p.instances[key] == in {
+		delete(p.instances, key)
+	}
+	close(in.ready)
+	p.mu.Unlock()
+}
+
+// drop forgets an instance whose process has ended.
+func (p *Pool) drop(key upstream.Key, in *instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.instances[key] == in {
+		delete(p.instances, key)
+	}
+}
+
+// pin keeps the instance from being idle until Release.
+func (p *Pool) pin(in *instance) (upstream.Lease, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in.over() {
+		return upstream.Lease{}, false
+	}
+	in.proc.pins++
+	return upstream.Lease{Leg: in.proc, Release: func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		in.proc.pins--
+		in.proc.touched = time.Now()
+	}}, true
+}

@@ -1,0 +1,146 @@
+package stdio
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	rtstdio "github.com/fairlead-dev/fairlead/runtime/transport/stdio"
+	"github.com/fairlead-dev/fairlead/sidecar/agent"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// errEnded is the cause of a process that ended by itself.
+var errEnded = errors.New("the process ended")
+
+// retryEvery spaces attempts to reach an agent that is not there.
+const retryEvery = 250 * time.Millisecond
+
+// launch says what to start.
+type launch struct {
+	params    []byte
+	handler   peer.Handler
+	listening func() bool
+	ended     func(error)
+	shared    bool
+	startup   time.Duration // bounds the handshake
+}
+
+// launch gets a slot, starts a process and shakes hands. hold bounds the
+// waiting for room, for the pause after failed starts and for an agent that is
+// not there; 0 means not to wait at all.
+func (p *Pool) launch(ctx context.Context, hold time.Duration, l launch) (*process, error) {
+	deadline := time.Now().Add(hold)
+	if err := p.acquire(ctx, hold); err != nil {
+		return nil, err
+	}
+	if hold > 0 {
+		pause := p.start.Wait()
+		if l.shared {
+			pause = max(pause, p.crash.Wait())
+		}
+		if err := sleep(ctx, min(pause, time.Until(deadline))); err != nil {
+			p.release(nil)
+			return nil, err
+		}
+	}
+	child, err := p.spawn(ctx, deadline)
+	if err != nil {
+		p.release(nil)
+		p.started(0, err)
+		return nil, err
+	}
+	began := time.Now()
+	proc, err := p.adopt(ctx, child, l)
+	p.started(time.Since(began), err)
+	return proc, err
+}
+
+func (p *Pool) started(took time.Duration, err error) {
+	if h := p.cfg.Hooks.Started; h != nil {
+		h(took, err)
+	}
+}
+
+// spawn starts a child, waiting until deadline for an agent that is being
+// restarted (P1).
+func (p *Pool) spawn(ctx context.Context, deadline time.Time) (Child, error) {
+	for {
+		child, err := p.cfg.Starter.Start(ctx, rand.Text())
+		if err == nil {
+			return child, nil
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		switch agent.CodeOf(err) {
+		case agent.CodeUnreachable, agent.CodeStopping, agent.CodeLimit, agent.CodeTimeout:
+			if left := time.Until(deadline); left > 0 {
+				if cause := sleep(ctx, min(left, retryEvery)); cause != nil {
+					return nil, cause
+				}
+				continue
+			}
+		default:
+			p.start.Failed()
+		}
+		return nil, explainStart(err)
+	}
+}
+
+// adopt makes a Leg of a child. From here on the process frees its slot by
+// itself.
+func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, error) {
+	now := time.Now()
+	proc := &process{pool: p, child: child, shared: l.shared, born: now, touched: now, listening: l.listening}
+	proc.link = peer.NewStdio(rtstdio.Config{In: child.Stdin(), Out: child.Stdout(), MaxMessageBytes: p.cfg.MaxMessageBytes})
+	talk := newTalk(p.cfg.Hooks.Peer)
+	proc.Peer = peer.New(proc.link, peer.Config{Handler: l.handler, Hooks: talk.hooks()})
+
+	p.mu.Lock()
+	p.reserved--
+	if p.closed {
+		p.mu.Unlock()
+		proc.Peer.Close(upstream.ErrClosed)
+		child.Close()
+		return nil, upstream.ErrClosed
+	}
+	p.procs[proc] = struct{}{}
+	proc.idle = time.AfterFunc(p.cfg.Idle, proc.watchIdle)
+	p.gone.Add(1)
+	p.mu.Unlock()
+	go proc.watch()
+
+	shake, stop := context.WithTimeoutCause(ctx, l.startup, errSilent)
+	defer stop()
+	init, err := proc.Peer.Initialize(shake, l.params, upstream.Accept)
+	if err != nil {
+		proc.finish(EndStartup, err)
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		p.start.Failed()
+		return nil, explainHandshake(err, proc, talk)
+	}
+	p.start.Worked()
+	if !proc.handOver(init, l.ended) {
+		return nil, explainHandshake(proc.Peer.Err(), proc, talk)
+	}
+	return proc, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,177 @@
+package stdio
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/sidecar/agent"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// Defaults of Config.
+const (
+	DefaultHold       = 30 * time.Second
+	DefaultEvictAfter = 60 * time.Second
+	DefaultMaxWaiting = 256
+	defaultIdle       = 10 * time.Minute
+	defaultStartup    = 30 * time.Second
+)
+
+// Config describes a Pool. Starter and MaxProcesses are required; zero values
+// of the rest mean the defaults.
+type Config struct {
+	Starter Starter
+	// MaxProcesses bounds the processes of this pod, those that are being
+	// ended included.
+	MaxProcesses int
+	// Idle ends a process with nothing in flight and no client listening
+	// (P15).
+	Idle time.Duration
+	// Startup bounds one process from its start to the end of its handshake.
+	Startup time.Duration
+	// MaxMessageBytes bounds one line of the workload.
+	MaxMessageBytes int
+	// Hold is how long a request waits for room, or for a workload that is
+	// not there (P1).
+	Hold time.Duration
+	// EvictAfter is how long a process must have been idle to give way.
+	EvictAfter time.Duration
+	// MaxWaiting bounds the requests that wait for room.
+	MaxWaiting int
+	Hooks      Hooks
+}
+
+// End is the closed set of reasons for which a process ended.
+type End string
+
+// The reasons.
+const (
+	EndSession  End = "session" // its session ended
+	EndIdle     End = "idle"
+	EndEvicted  End = "evicted"
+	EndCrashed  End = "crashed" // by itself, or it stopped reading
+	EndStartup  End = "startup" // it never finished its handshake
+	EndShutdown End = "shutdown"
+)
+
+// Hooks observe a Pool. Nil members are skipped; they must not block.
+type Hooks struct {
+	// Started tells how long a process took to its handshake, or why it did
+	// not get there.
+	Started func(took time.Duration, err error)
+	// Ended tells that a process is gone.
+	Ended func(why End, exit agent.Exit)
+	// Held tells how long a request waited for room; false if in vain.
+	Held func(waited time.Duration, served bool)
+	// Peer observes each process's messages.
+	Peer peer.Hooks
+}
+
+// Pool runs the processes of one workload; see New. All methods may be called
+// concurrently. Whoever makes it calls Shutdown.
+type Pool struct {
+	cfg    Config
+	ctx    context.Context // until Shutdown
+	cancel context.CancelCauseFunc
+	start  upstream.Backoff // handshakes that failed
+	crash  upstream.Backoff // shared processes that died young
+
+	mu        sync.Mutex
+	procs     map[*process]struct{}
+	reserved  int // slots given to processes that are not in procs yet
+	waiting   []*waiter
+	retry     *time.Timer // looks again for somebody to evict
+	instances map[upstream.Key]*instance
+	closed    bool
+	gone      sync.WaitGroup
+}
+
+// New makes a Pool. It starts nothing.
+func New(cfg Config) *Pool {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&cfg.Idle, defaultIdle)
+	def(&cfg.Startup, defaultStartup)
+	def(&cfg.Hold, DefaultHold)
+	def(&cfg.EvictAfter, DefaultEvictAfter)
+	if cfg.MaxWaiting <= 0 {
+		cfg.MaxWaiting = DefaultMaxWaiting
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	return &Pool{
+		cfg:       cfg,
+		ctx:       ctx,
+		cancel:    cancel,
+		start:     upstream.Backoff{First: 100 * time.Millisecond, Most: 15 * time.Second},
+		crash:     upstream.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second},
+		procs:     map[*process]struct{}{},
+		instances: map[upstream.Key]*instance{},
+	}
+}
+
+// OpenSession starts a process for one client session and shakes hands as the
+// client would. It waits up to Hold for room. Errors: upstream.ErrBusy,
+// upstream.ErrClosed, *upstream.HandshakeError, or ctx's cause.
+func (p *Pool) OpenSession(ctx context.Context, r upstream.SessionRequest) (upstream.Leg, error) {
+	proc, err := p.launch(ctx, p.cfg.Hold, launch{
+		params:    r.Params,
+		handler:   r.Handler,
+		listening: r.Listening,
+		ended:     r.Ended,
+		startup:   p.cfg.Startup,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return proc, nil
+}
+
+// Check reports whether processes can be expected to start.
+func (p *Pool) Check(ctx context.Context) error {
+	if err := p.cfg.Starter.Check(ctx); err != nil {
+		return explainStart(err)
+	}
+	return nil
+}
+
+// Processes is how many processes there are, those being ended included.
+func (p *Pool) Processes() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.procs)
+}
+
+// Shutdown refuses new legs, lets each process finish what is in flight (C11)
+// until ctx ends, ends all and returns when they are gone or ctx is over by
+// as much as the agent needs to end them.
+func (p *Pool) Shutdown(ctx context.Context) {
+	p.mu.Lock()
+	p.closed = true
+	procs := make([]*process, 0, len(p.procs))
+	for proc := range p.procs {
+		procs = append(procs, proc)
+	}
+	for _, w := range p.waiting {
+		w.done <- upstream.ErrClosed
+	}
+	p.waiting = nil
+	if p.retry != nil {
+		p.retry.Stop()
+	}
+	p.mu.Unlock()
+	p.cancel(upstream.ErrClosed)
+	var wg sync.WaitGroup
+	for _, proc := range procs {
+		wg.Go(func() {
+			proc.quiet(ctx)
+			proc.finish(EndShutdown, upstream.ErrClosed)
+		})
+	}
+	wg.Wait()
+	p.gone.Wait()
+}

@@ -1,0 +1,218 @@
+package stdio
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/sidecar/agent"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// Clocks of a process's end.
+const (
+	// drainTime is how long output is still read after the process has ended.
+	drainTime = time.Second
+	// reapTime is how long the agent may take beyond its own clocks.
+	reapTime = 30 * time.Second
+)
+
+// process is a child with its peer: the Leg of this package.
+type process struct {
+	*peer.Peer
+	pool  *Pool
+	child Child
+	link  *peer.Stdio
+	init  *peer.Init
+
+	// Guarded by pool.mu.
+	leaving   bool // somebody is ending it
+	used      bool // it has served somebody
+	pins      int
+	touched   time.Time
+	listening func() bool
+
+	ended func(error)
+	over  bool // ended was due, or came too early to be known
+	idle  *time.Timer
+
+	shared bool
+	born   time.Time
+	once   sync.Once
+	why    End
+}
+
+var _ upstream.Leg = (*process)(nil)
+
+// Init implements upstream.Leg.
+func (p *process) Init() *peer.Init { return p.init }
+
+// Call implements upstream.Leg.
+func (p *process) Call(ctx context.Context, r peer.Request) (peer.Answer, error) {
+	p.touch()
+	defer p.touch()
+	return p.Peer.Call(ctx, r)
+}
+
+// Notify implements upstream.Leg.
+func (p *process) Notify(ctx context.Context, method string, params []byte) error {
+	p.touch()
+	return p.Peer.Notify(ctx, method, params)
+}
+
+// Close implements upstream.Leg.
+func (p *process) Close(cause error) { p.finish(EndSession, cause) }
+
+func (p *process) touch() {
+	p.pool.mu.Lock()
+	defer p.pool.mu.Unlock()
+	p.used, p.touched = true, time.Now()
+}
+
+// idleSince tells since when nothing has happened; false while something is in
+// flight, held, or a client listens. pool.mu is held.
+func (p *process) idleSince() (since time.Time, idle bool) {
+	at, quiet := p.Peer.Idle()
+	if !quiet || p.pins > 0 {
+		return time.Time{}, false
+	}
+	if p.listening != nil && p.listening() {
+		p.touched = time.Now()
+		return time.Time{}, false
+	}
+	if at.Before(p.touched) {
+		at = p.touched
+	}
+	return at, true
+}
+
+// watchIdle ends the process when its idle clock has run out (P15), else sets
+// the clock again.
+func (p *process) watchIdle() {
+	p.pool.mu.Lock()
+	since, idle := p.idleSince()
+	left := p.pool.cfg.Idle
+	if idle {
+		left = time.Until(since.Add(p.pool.cfg.Idle))
+	}
+	over := left <= 0 && !p.leaving
+	if over {
+		p.leaving = true
+	} else if !p.leaving {
+		p.idle.Reset(max(left, time.Millisecond))
+	}
+	p.pool.mu.Unlock()
+	if over {
+		p.finish(EndIdle, upstream.ErrIdle)
+	}
+}
+
+// quiet returns when nothing is in flight or ctx ends (C11).
+func (p *process) quiet(ctx context.Context) {
+	t := time.NewTicker(20 * time.Millisecond)
+	defer t.Stop()
+	for {
+		if _, idle := p.Peer.Idle(); idle || p.Peer.Err() != nil {
+			return
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// finish begins the end from our side: whatever is in flight is resolved, the
+// input is closed after what is queued, and the agent's clocks run. It does
+// not wait.
+func (p *process) finish(why End, cause error) {
+	p.once.Do(func() {
+		p.why = why
+		p.pool.mu.Lock()
+		p.leaving = true
+		p.pool.mu.Unlock()
+		p.Peer.End(cause)
+		p.link.CloseInput()
+		p.child.Stop()
+	})
+}
+
+// watch sees the process through to its end and frees its slot.
+func (p *process) watch() {
+	defer p.pool.gone.Done()
+	select {
+	case <-p.Peer.Done():
+	case <-p.child.Done():
+		// What it wrote before is still to be read.
+		wait(p.Peer.Done(), drainTime)
+	}
+	// Nothing happens here when finish was called before.
+	p.Peer.Ended(errEnded)
+	p.finish(EndCrashed, errEnded)
+	p.judge()
+	p.tellEnded()
+	wait(p.child.Done(), reapTime)
+	p.link.Close(nil)
+	p.child.Close()
+	p.idle.Stop()
+	p.pool.release(p)
+	if h := p.pool.cfg.Hooks.Ended; h != nil {
+		h(p.why, p.exit())
+	}
+}
+
+// young is the age below which the end of a shared process makes the next
+// start wait.
+const young = 10 * time.Second
+
+// judge spaces the restarts of a shared process that keeps dying. Processes of
+// sessions are started at their clients' pace anyway.
+func (p *process) judge() {
+	switch {
+	case !p.shared || p.why != EndCrashed:
+	case time.Since(p.born) < young:
+		p.pool.crash.Failed()
+	default:
+		p.pool.crash.Worked()
+	}
+}
+
+// tellEnded tells the owner, unless it was the owner who ended it.
+func (p *process) tellEnded() {
+	p.pool.mu.Lock()
+	p.over = true
+	ended := p.ended
+	p.pool.mu.Unlock()
+	if ended != nil && p.why != EndSession {
+		ended(p.Peer.Err())
+	}
+}
+
+// handOver gives the process to its owner; false when it has ended meanwhile.
+func (p *process) handOver(init *peer.Init, ended func(error)) bool {
+	p.pool.mu.Lock()
+	defer p.pool.mu.Unlock()
+	p.init, p.ended = init, ended
+	p.used, p.touched = !p.shared, time.Now()
+	return !p.over
+}
+
+func (p *process) exit() agent.Exit {
+	select {
+	case <-p.child.Done():
+		return p.child.Exit()
+	default:
+		return agent.Exit{Code: -1}
+	}
+}
+
+func wait(done <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
