@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-dev/fairlead/hack/cluster/internal/external"
 	"github.com/fairlead-dev/fairlead/hack/cluster/internal/host"
 	"github.com/fairlead-dev/fairlead/hack/cluster/internal/instance"
+	"github.com/fairlead-dev/fairlead/hack/cluster/internal/machine"
 )
 
 // Main runs the command line and returns the exit code.
@@ -67,6 +68,9 @@ func withHost(ours func(host.Host) error, theirs func(external.Cluster) error) e
 
 // locked keeps two starts or stops of one cluster from meeting.
 func locked(h host.Host, do func() error) error {
+	if err := machine.CheckRoot(); err != nil {
+		return err
+	}
 	dir := filepath.Dir(h.Dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -1,8 +1,12 @@
 package command
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -25,28 +29,40 @@ func buildCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(os.Stderr, "tools:", set.Dir)
-			return set.Prune(inUse(h)...)
+			keep, err := inUse(h)
+			if err != nil {
+				return err
+			}
+			return set.Prune(keep...)
 		},
 	}
 }
 
-// inUse are the folders of binaries that running clusters of this cache use.
-func inUse(h host.Host) []string {
-	var out []string
-	entries, err := os.ReadDir(h.Cache + "/cluster")
-	if err != nil {
-		return nil
+// all returns the clusters that have a state folder in the cache of h.
+func all(h host.Host) ([]host.Host, error) {
+	entries, err := os.ReadDir(filepath.Join(h.Cache, "cluster"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
+	var out []host.Host
 	for _, e := range entries {
-		i, err := instance.New(e.Name(), h.Repo, h.Cache)
-		if err != nil {
-			continue
+		if i, err := instance.New(e.Name(), h.Repo, h.Cache); err == nil && e.IsDir() {
+			out = append(out, host.Host{Instance: i, Log: h.Log})
 		}
-		if r, err := i.LoadRecord(); err == nil && r.Alive() {
+	}
+	return out, err
+}
+
+// inUse are the folders of binaries that running clusters of this cache use.
+func inUse(h host.Host) ([]string, error) {
+	clusters, err := all(h)
+	var out []string
+	for _, c := range clusters {
+		if r, err := c.Running(); err == nil {
 			out = append(out, r.Tools)
 		}
 	}
-	return out
+	return out, err
 }
 
 func assetsCommand() *cobra.Command {
@@ -79,9 +95,13 @@ func upCommand() *cobra.Command {
 }
 
 func downCommand() *cobra.Command {
-	return &cobra.Command{
+	var every bool
+	cmd := &cobra.Command{
 		Use: "down", Short: "End the cluster, and fail if anything of it is left", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if every {
+				return downAll(cmd.Context())
+			}
 			return withHost(
 				func(h host.Host) error { return locked(h, func() error { return h.Down(cmd.Context()) }) },
 				func(external.Cluster) error {
@@ -90,4 +110,18 @@ func downCommand() *cobra.Command {
 				})
 		},
 	}
+	cmd.Flags().BoolVar(&every, "all", false, "end every local cluster of this cache, whatever KUBECONFIG says")
+	return cmd
+}
+
+func downAll(ctx context.Context) error {
+	h, err := find()
+	if err != nil {
+		return err
+	}
+	clusters, err := all(h)
+	for _, c := range clusters {
+		err = errors.Join(err, locked(c, func() error { return c.Down(ctx) }))
+	}
+	return err
 }

@@ -103,7 +103,8 @@ func findRepo() (string, error) {
 		for ; ; dir = filepath.Dir(dir) {
 			if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil {
 				first, _, _ := strings.Cut(string(mod), "\n")
-				if strings.TrimSpace(first) == "module "+modulePath {
+				_, err := os.Stat(filepath.Join(dir, "hack", "tools", "go.mod")) // a stray go.mod is no tree
+				if strings.TrimSpace(first) == "module "+modulePath && err == nil {
 					return dir, nil
 				}
 			}

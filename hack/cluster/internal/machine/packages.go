@@ -118,11 +118,19 @@ func apt(ctx context.Context, log io.Writer, args ...string) error {
 	return err
 }
 
+// CheckRoot says what a node needs root for, when the caller is not.
+func CheckRoot() error {
+	if os.Geteuid() != 0 {
+		return errors.New("not root: the node makes namespaces, mounts and control groups; run as root (sudo -E env PATH=$PATH make …)")
+	}
+	return nil
+}
+
 // CheckKernel reports, all at once, what a node cannot run without.
 func CheckKernel() error {
 	var errs []error
-	if os.Geteuid() != 0 {
-		errs = append(errs, errors.New("not root: the node makes namespaces, mounts and control groups; run as root (sudo -E env PATH=$PATH make …)"))
+	if err := CheckRoot(); err != nil {
+		errs = append(errs, err)
 	}
 	for _, dev := range []string{"/dev/kmsg", "/dev/null"} {
 		if _, err := os.Stat(dev); err != nil {
