@@ -67,7 +67,7 @@ func scopes() []scope {
 			allow: []string{
 				"~/api", "~/sidecar/config", "~/controllers", "k8s.io", "sigs.k8s.io",
 				"github.com/prometheus/client_golang", "github.com/go-logr/logr", "github.com/spf13/pflag",
-				"golang.org/x/sync",
+				"golang.org/x/sync", "golang.org/x/time",
 			},
 			deny: []string{"os/exec", "~/controllers/internal/cli"},
 			why:  "the operator knows the contract with the sidecar, not the sidecar, and runs no programs",
