@@ -12,11 +12,11 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
+	"k8s.io/streaming/pkg/httpstream"
 )
 
 // forward tunnels to the pod through API server and kubelet, which no
@@ -29,7 +29,7 @@ func (k *kube) forward(ctx context.Context, pod corev1.Pod, port int) (string, f
 	// The forwarder logs what we return as errors, and noise at its end.
 	ctx, cancel := context.WithCancel(logr.NewContext(ctx, logr.Discard()))
 	ready := make(chan struct{})
-	fw, err := portforward.NewOnAddressesWithContext(ctx, dialer, []string{"127.0.0.1"}, []string{":" + strconv.Itoa(port)}, ready, io.Discard, io.Discard)
+	fw, err := portforward.NewOnAddressesForStreamingWithContext(ctx, dialer, []string{"127.0.0.1"}, []string{":" + strconv.Itoa(port)}, ready, io.Discard, io.Discard)
 	if err != nil {
 		cancel()
 		return "", nil, err
@@ -74,12 +74,12 @@ func (k *kube) dialer(pod corev1.Pod) (httpstream.Dialer, error) {
 	if err != nil {
 		return nil, err
 	}
-	old := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, url)
-	tunnel, err := portforward.NewSPDYOverWebsocketDialer(url, cfg)
+	old := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, url)
+	tunnel, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return portforward.NewFallbackDialer(tunnel, old, func(err error) bool {
+	return portforward.NewFallbackDialerForStreaming(tunnel, old, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	}), nil
 }

@@ -98,7 +98,7 @@ func status(ctx context.Context, c cluster, pod corev1.Pod) (*config.Status, err
 	if err != nil {
 		return nil, err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Timeout: statusTimeout}).Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("its admin port %d does not answer: %w", config.PortAdmin, err)
 	}

@@ -30,8 +30,12 @@ func (n *Node) Firewall(t testing.TB, program string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	var failed error // read after ended
+	ended := make(chan struct{})
+	go func() {
+		failed = cmd.Wait()
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		select {
@@ -48,9 +52,8 @@ func (n *Node) Firewall(t testing.TB, program string) {
 		log.Close()
 	})
 	select {
-	case err := <-ended:
-		ended <- err
-		t.Fatalf("kube-router ended at once: %v", err)
+	case <-ended:
+		t.Fatalf("kube-router ended at once: %v", failed)
 	case <-time.After(2 * time.Second):
 	}
 }

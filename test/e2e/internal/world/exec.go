@@ -3,6 +3,7 @@ package world
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -26,8 +27,8 @@ func (w *World) Plugin(t testing.TB, args ...string) (stdout, stderr string, cod
 	t.Helper()
 	out, errs, err := Command(t.Context(), filepath.Join(testkit.Root(t), "bin", "kubectl-mcp"), args...)
 	if err != nil {
-		exit, ok := err.(*exec.ExitError)
-		if !ok {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
 			t.Fatalf("kubectl-mcp %v: %v (make build)", args, err)
 		}
 		code = exit.ExitCode()

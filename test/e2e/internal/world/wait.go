@@ -31,7 +31,6 @@ func Await(t testing.TB, what string, check func(ctx context.Context) (done bool
 func AwaitFor(t testing.TB, patience time.Duration, what string, check func(ctx context.Context) (done bool, state string)) time.Duration {
 	t.Helper()
 	begun := time.Now()
-	last := ""
 	for {
 		done, state := check(t.Context())
 		if done {
@@ -39,14 +38,13 @@ func AwaitFor(t testing.TB, patience time.Duration, what string, check func(ctx 
 			t.Logf("%s: after %.1f s", what, took.Seconds())
 			return took
 		}
-		last = state
 		if time.Since(begun) > patience {
-			t.Fatalf("%s: not after %s; last seen: %s", what, patience, last)
+			t.Fatalf("%s: not after %s; last seen: %s", what, patience, state)
 		}
 		select {
 		case <-time.After(pollEach):
 		case <-t.Context().Done():
-			t.Fatalf("%s: %v; last seen: %s", what, context.Cause(t.Context()), last)
+			t.Fatalf("%s: %v; last seen: %s", what, context.Cause(t.Context()), state)
 		}
 	}
 }
