@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 
@@ -42,9 +41,12 @@ func (c *connection) readReply() error {
 	// Room for two descriptors; the kernel closes what does not fit.
 	oob := make([]byte, unix.CmsgSpace(2*4))
 	for {
-		n, oobn, _, _, err := c.ReadMsgUnix(buf, oob)
+		n, oobn, flags, _, err := c.ReadMsgUnix(buf, oob)
 		if ferr := c.keep(oob[:oobn]); ferr != nil {
 			return ferr
+		}
+		if flags&unix.MSG_CTRUNC != 0 {
+			return &Error{Code: CodeProtocol, Detail: "more than two descriptors came"}
 		}
 		if n == 0 && err == nil {
 			err = io.ErrUnexpectedEOF // ReadMsgUnix has no EOF of its own
@@ -79,9 +81,6 @@ func (c *connection) keep(oob []byte) error {
 			return protocol(err)
 		}
 		c.fds = append(c.fds, fds...)
-	}
-	if len(c.fds) > 2 {
-		return &Error{Code: CodeProtocol, Detail: fmt.Sprintf("%d descriptors came, want 2", len(c.fds))}
 	}
 	return nil
 }
