@@ -22,7 +22,7 @@ func TestQuotedValuesSurviveAShell(t *testing.T) {
 }
 
 func TestStatusOfAStoppedClusterStillSaysWhereThingsAre(t *testing.T) {
-	i, err := instance.New("test", "/work", t.TempDir())
+	i, err := instance.New("test", "/src", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

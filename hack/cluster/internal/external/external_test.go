@@ -9,16 +9,16 @@ import (
 )
 
 func TestOnlyAForeignKubeconfigIsTaken(t *testing.T) {
-	const cache = "/work/.cache"
+	const cache = "/src/.cache"
 	for name, tc := range map[string]struct {
 		value string
 		want  bool
 	}{
 		"unset":                       {"", false},
-		"one of ours":                 {"/work/.cache/cluster/dev/pki/admin.kubeconfig", false},
+		"one of ours":                 {"/src/.cache/cluster/dev/pki/admin.kubeconfig", false},
 		"a user's":                    {"/home/me/.kube/config", true},
-		"a list with ours in it":      {"/home/me/.kube/config:/work/.cache/cluster/e2e/pki/admin.kubeconfig", false},
-		"a folder that looks similar": {"/work/.cache/clusters/kubeconfig", true},
+		"a list with ours in it":      {"/home/me/.kube/config:/src/.cache/cluster/e2e/pki/admin.kubeconfig", false},
+		"a folder that looks similar": {"/src/.cache/clusters/kubeconfig", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", tc.value)

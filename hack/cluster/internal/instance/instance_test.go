@@ -13,17 +13,17 @@ func TestNewRefusesWhatWouldNotWork(t *testing.T) {
 		name, cache string
 		want        string // part of the error, "" for none
 	}{
-		"an ordinary name":               {"e2e-1", "/work/cache", ""},
-		"upper case":                     {"E2E", "/work/cache", EnvName},
-		"a path":                         {"../dev", "/work/cache", EnvName},
-		"no name":                        {"", "/work/cache", EnvName},
-		"a name too long for interfaces": {strings.Repeat("a", 21), "/work/cache", EnvName},
+		"an ordinary name":               {"e2e-1", "/src/cache", ""},
+		"upper case":                     {"E2E", "/src/cache", EnvName},
+		"a path":                         {"../dev", "/src/cache", EnvName},
+		"no name":                        {"", "/src/cache", EnvName},
+		"a name too long for interfaces": {strings.Repeat("a", 21), "/src/cache", EnvName},
 		"state that the node would hide": {"dev", "/var/lib/fairlead", "hides /var/lib"},
 		"state in /run itself":           {"dev", "/run", "hides /run"},
 		"a folder that only looks alike": {"dev", "/runner/cache", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := New(tc.name, "/work", tc.cache)
+			_, err := New(tc.name, "/src", tc.cache)
 			if tc.want == "" && err != nil {
 				t.Error(err)
 			}
@@ -91,7 +91,7 @@ func TestAnEndedProcessIsNotAlive(t *testing.T) {
 }
 
 func TestRecordsAreKeptUntilForgotten(t *testing.T) {
-	i, err := New("dev", "/work", t.TempDir())
+	i, err := New("dev", "/src", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

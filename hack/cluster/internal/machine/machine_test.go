@@ -18,8 +18,8 @@ const (
 34 24 0:28 / /mnt/memory-again rw,relatime - cgroup cgroup rw,memory
 `
 	v2Mounts = `35 24 0:30 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate
-36 24 0:31 / /work/.cache/cluster/dev/var\040lib rw - ext4 /dev/vda rw
-37 24 0:31 / /work/.cache/cluster/dev2 rw - ext4 /dev/vda rw
+36 24 0:31 / /src/.cache/cluster/dev/var\040lib rw - ext4 /dev/vda rw
+37 24 0:31 / /src/.cache/cluster/dev2 rw - ext4 /dev/vda rw
 `
 )
 
@@ -45,8 +45,8 @@ func TestCgroupMounts(t *testing.T) {
 }
 
 func TestMountsBelowAFolder(t *testing.T) {
-	got := mountsBelow(v2Mounts, "/work/.cache/cluster/dev")
-	if want := []string{"/work/.cache/cluster/dev/var lib"}; !slices.Equal(got, want) {
+	got := mountsBelow(v2Mounts, "/src/.cache/cluster/dev")
+	if want := []string{"/src/.cache/cluster/dev/var lib"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q: not that of a folder with a longer name", got, want)
 	}
 }

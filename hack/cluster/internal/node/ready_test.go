@@ -46,7 +46,7 @@ func TestPlainWantsOK(t *testing.T) {
 }
 
 func TestEveryComponentIsSupervised(t *testing.T) {
-	i, err := instance.New("test", "/work", t.TempDir())
+	i, err := instance.New("test", "/src", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

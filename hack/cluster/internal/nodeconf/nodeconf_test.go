@@ -15,7 +15,7 @@ import (
 
 func config(t *testing.T) Config {
 	t.Helper()
-	i, err := instance.New("test", "/work", t.TempDir())
+	i, err := instance.New("test", "/src", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
