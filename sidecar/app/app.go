@@ -1,0 +1,195 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
+	"github.com/fairlead-dev/fairlead/sidecar/admin"
+	"github.com/fairlead-dev/fairlead/sidecar/config"
+	"github.com/fairlead-dev/fairlead/sidecar/drain"
+	"github.com/fairlead-dev/fairlead/sidecar/health"
+	"github.com/fairlead-dev/fairlead/sidecar/hold"
+	"github.com/fairlead-dev/fairlead/sidecar/keys"
+	"github.com/fairlead-dev/fairlead/sidecar/live"
+	"github.com/fairlead-dev/fairlead/sidecar/observe"
+)
+
+// Backend is what stands behind the front.
+type Backend interface {
+	dispatch.Server
+	health.Workload
+	// Processes tells how many processes run.
+	Processes() int
+	// Close ends every leg and process, and waits for them until ctx ends.
+	Close(ctx context.Context)
+}
+
+// MakeBackend makes the backend of an App; m is where it reports.
+type MakeBackend func(c Config, m *observe.Metrics) (Backend, error)
+
+// How long and how many requests wait for the workload (P1: holdSeconds).
+const (
+	holdTime = 30 * time.Second
+	maxHeld  = 1024
+)
+
+// App is one sidecar. Make it with New and Run it once.
+type App struct {
+	cfg     Config
+	metrics *observe.Metrics
+	ring    *seal.Keyring
+	keys    *keys.Loader // nil: an ephemeral key
+	live    *live.Store
+	gate    *hold.Gate
+	backend Backend
+	front   *streamable.Server
+	monitor *health.Monitor
+	drainer *drain.Drainer
+	heart   *admin.Heart
+
+	public, admin, scrape *port
+	started               atomic.Bool
+}
+
+// New assembles an App and opens its listeners, so that the addresses are
+// known. The error names everything that is wrong.
+func New(c Config, makeBackend MakeBackend) (*App, error) {
+	a := &App{cfg: c, ring: &seal.Keyring{Server: c.Boot.Server.UID}, gate: hold.New(maxHeld, holdTime)}
+	a.metrics = observe.New(Version(), observe.Sources{
+		Sessions:    func() int { return a.front.Sessions() },
+		Processes:   func() int { return a.backend.Processes() },
+		InFlight:    func() int { return a.drainer.InFlight() },
+		Held:        func() int { _, held := a.gate.Counts(); return held },
+		Connections: func() int { return a.public.connections() },
+	})
+	backend, err := makeBackend(c, a.metrics)
+	if err != nil {
+		return nil, err
+	}
+	a.backend = backend
+	if err := errors.Join(a.useKeys(), a.useLive()); err != nil {
+		return nil, err
+	}
+	a.front = &streamable.Server{
+		Handler:  &held{next: backend, gate: a.gate, tools: &a.metrics.Tools},
+		Keys:     a.ring,
+		Pod:      c.PodUID,
+		Epoch:    uint64(time.Now().UnixNano()),
+		Settings: a.settings,
+		Observer: a.metrics.Front(observe.NewAccessLog(c.Log)),
+	}
+	a.drainer = drain.New(drain.Options{Clocks: c.Drain, Stop: a.front.Drain, Cut: a.front.Cut, Observe: a.drainChanged})
+	a.monitor = &health.Monitor{
+		Workload: backend,
+		Clocks:   health.NewClocks(startup(c.Boot.Workload)),
+		Exposed:  exposed(c),
+		Changed:  a.workloadChanged,
+	}
+	a.heart = admin.NewHeart(
+		func() { a.gate.Counts() },
+		func() { a.drainer.State() },
+		func() { a.front.Sessions() },
+	)
+	return a, a.listen()
+}
+
+func (a *App) useKeys() error {
+	if a.cfg.KeysDir == "" {
+		return a.ring.LoadEphemeral()
+	}
+	a.keys = &keys.Loader{Dir: a.cfg.KeysDir, Ring: a.ring, Observe: a.keysChanged}
+	return nil
+}
+
+func (a *App) useLive() (err error) {
+	if a.cfg.LiveDir == "" {
+		a.live, err = live.Fixed(config.DefaultLive())
+		return err
+	}
+	a.live = &live.Store{Dir: a.cfg.LiveDir, Changed: a.liveChanged}
+	return nil
+}
+
+// listen opens every port, or none and says what is wrong with each.
+func (a *App) listen() error {
+	open := func(p **port, name, address string, most int, s *http.Server) (err error) {
+		if address == "" {
+			return nil
+		}
+		*p, err = listen(name, address, most, s, a.cfg.Log)
+		return err
+	}
+	scrape := http.NewServeMux()
+	scrape.Handle("GET /metrics", promhttp.HandlerFor(a.metrics.Gatherer(), promhttp.HandlerOpts{
+		MaxRequestsInFlight: 4,
+		Timeout:             8 * time.Second,
+		ErrorLog:            slog.NewLogLogger(a.cfg.Log.Handler(), slog.LevelWarn),
+	}))
+	err := errors.Join(
+		open(&a.public, "public", a.cfg.Public, maxConnections, publicServer(a.publicHandler())),
+		open(&a.admin, "admin", a.cfg.Admin, maxAdmin, plainServer(a.adminHandler())),
+		open(&a.scrape, "metrics", a.cfg.Metrics, maxAdmin, plainServer(scrape)),
+	)
+	if err != nil {
+		for _, p := range a.ports() {
+			_ = p.listener.Close()
+		}
+		return err
+	}
+	for _, p := range a.ports() {
+		a.cfg.Log.Info("listening", "port", p.name, "address", p.listener.Addr().String())
+	}
+	return nil
+}
+
+func (a *App) ports() (all []*port) {
+	for _, p := range []*port{a.public, a.admin, a.scrape} {
+		if p != nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Address is where the public port listens.
+func (a *App) Address() string { return a.public.listener.Addr().String() }
+
+// settings are the endpoint's, from the live contract in force. The chain lets
+// nothing through before there is one.
+func (a *App) settings() streamable.Settings {
+	now := a.live.Current()
+	if now == nil {
+		return streamable.Settings{}
+	}
+	return streamable.Settings{
+		MaxBodyBytes:   now.Limits.MaxBodyBytes,
+		RequestTimeout: seconds(now.Limits.RequestSeconds),
+		KeepAlive:      seconds(now.Limits.KeepAliveSeconds),
+		MaxConcurrent:  now.Limits.MaxConcurrentCalls,
+		AllowedOrigins: now.Network.AllowedOrigins,
+	}
+}
+
+// startup is how long one handshake may take.
+func startup(w config.Workload) time.Duration {
+	if w.Stdio != nil {
+		return seconds(w.Stdio.StartupSeconds)
+	}
+	return 10 * time.Second
+}
+
+func exposed(c Config) func(context.Context) bool {
+	if c.Boot.Workload.MCP == nil {
+		return nil
+	}
+	return health.Exposed(c.PodIP, c.Boot.Workload.MCP.Port)
+}
