@@ -86,7 +86,8 @@ func do(verb, arg string) {
 
 func spawn(steps string, attr syscall.SysProcAttr, env []string) {
 	cmd := exec.Command("/proc/self/exe", steps)
-	cmd.Env, cmd.SysProcAttr, cmd.Stdout, cmd.Stderr = env, &attr, os.Stdout, os.Stderr
+	cmd.Env, cmd.SysProcAttr = env, &attr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr // no /dev/null needed
 	if err := cmd.Start(); err != nil {
 		fmt.Println(err)
 		os.Exit(9)
