@@ -90,7 +90,7 @@ func (r report) print(w io.Writer) {
 			}
 			fmt.Fprintf(tw, "  %s\t%s\t%d\t%.1f s\t%s\n", c.Name, c.State, c.Starts, c.ReadyAt, strings.TrimSpace(note))
 		}
-		tw.Flush()
+		_ = tw.Flush() // to the terminal
 	}
 	for _, kv := range [][2]string{
 		{"node", r.Node},

@@ -61,8 +61,9 @@ func TestWhatIsPushedThroughTheSocketIsPulledByAddress(t *testing.T) {
 
 func TestAnUnknownImageIsNotFoundAtOnce(t *testing.T) {
 	address, _ := serve(t)
+	client := http.Client{Timeout: 10 * time.Second}
 	for _, path := range []string{"/v2/nobody/has-this/manifests/1", "/v2/library/busybox/manifests/latest?ns=docker.io"} {
-		resp, err := http.Get("http://" + address + path)
+		resp, err := client.Get("http://" + address + path)
 		if err != nil {
 			t.Fatal(err)
 		}
