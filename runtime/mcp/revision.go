@@ -55,6 +55,8 @@ type Profile struct {
 	ProgressMessage bool
 	// CompletionContext: completion/complete may carry a context (W28.3).
 	CompletionContext bool
+	// StructuredOutput: tool results may carry structuredContent (W24.10).
+	StructuredOutput bool
 	// ElicitationModes: elicitation is declared per mode (W30.1).
 	ElicitationModes bool
 	// index is the position in the table.
@@ -64,9 +66,9 @@ type Profile struct {
 var profiles = [...]Profile{
 	{Revision: Revision20241105, Handshake: true, ReverseCalls: true, NullErrorID: true},
 	{Revision: Revision20250326, Handshake: true, ReverseCalls: true, NullErrorID: true, Batches: true, ProgressMessage: true},
-	{Revision: Revision20250618, Handshake: true, ReverseCalls: true, NullErrorID: true, ProgressMessage: true, CompletionContext: true},
-	{Revision: Revision20251125, Handshake: true, ReverseCalls: true, ProgressMessage: true, CompletionContext: true, ElicitationModes: true},
-	{Revision: Revision20260728, ResultType: true, CachingHints: true, ServerInfoMeta: true, StrictErrors: true, ProgressMessage: true, CompletionContext: true, ElicitationModes: true},
+	{Revision: Revision20250618, Handshake: true, ReverseCalls: true, NullErrorID: true, ProgressMessage: true, CompletionContext: true, StructuredOutput: true},
+	{Revision: Revision20251125, Handshake: true, ReverseCalls: true, ProgressMessage: true, CompletionContext: true, StructuredOutput: true, ElicitationModes: true},
+	{Revision: Revision20260728, ResultType: true, CachingHints: true, ServerInfoMeta: true, StrictErrors: true, ProgressMessage: true, CompletionContext: true, StructuredOutput: true, ElicitationModes: true},
 }
 
 // at is the i-th profile, which knows its place.

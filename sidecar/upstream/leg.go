@@ -5,7 +5,6 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
-	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
 
 // Leg is one initialized conversation with the workload. All methods may be
@@ -18,6 +17,8 @@ type Leg interface {
 	Call(ctx context.Context, r peer.Request) (peer.Answer, error)
 	// Notify sends a notification.
 	Notify(ctx context.Context, method string, params []byte) error
+	// Level is the most verbose log level that was asked for on this leg.
+	Level() *Level
 	// Done is closed when the leg has ended; Err then says why.
 	Done() <-chan struct{}
 	Err() error
@@ -66,11 +67,7 @@ func (ByCall) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.E
 	if h := handlerOf(in); h != nil {
 		return h.Request(ctx, in)
 	}
-	switch in.Msg.Method {
-	case mcp.MethodCreateMessage, mcp.MethodElicit, mcp.MethodRootsList:
-		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "no client request to attach this to")
-	}
-	return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")
+	return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "no client can be asked here")
 }
 
 // Notification implements peer.Handler.

@@ -70,19 +70,24 @@ func (p *Peer) toCall(m *jsonrpc.Message, c, via *Call) {
 	}
 }
 
-// notifyCall hands a notification with its call to the Handler.
+// notifyCall hands a notification to the Handler on its call's own goroutine.
 func (p *Peer) notifyCall(m *jsonrpc.Message, c *Call) {
+	p.hand(Incoming{Msg: m, Call: c, MayWait: true})
+}
+
+// hand gives the Handler a notification that belongs to a call.
+func (p *Peer) hand(in Incoming) {
 	if p.cfg.Handler == nil {
 		return
 	}
-	if m.Method == "notifications/progress" {
+	if in.Msg.Method == "notifications/progress" {
 		var ok bool
-		if m, ok = c.restored(m); !ok {
+		if in.Msg, ok = in.Call.restored(in.Msg); !ok {
 			p.cfg.Hooks.dropped(DropProgress)
 			return
 		}
 	}
-	p.cfg.Handler.Notification(Incoming{Msg: m, Call: c})
+	p.cfg.Handler.Notification(in)
 }
 
 // Bounds of the queue for notifications that are nobody's own, beyond which
@@ -143,7 +148,7 @@ func (p *Peer) pump() {
 		case in.Call.over.Load():
 			p.cfg.Hooks.dropped(DropProgress)
 		default:
-			p.notifyCall(in.Msg, in.Call)
+			p.hand(in)
 		}
 	}
 }

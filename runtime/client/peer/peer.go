@@ -38,6 +38,9 @@ type Handler interface {
 type Incoming struct {
 	Msg  *jsonrpc.Message
 	Call *Call
+	// MayWait says that a Handler that waits delays nothing but this call: it
+	// runs on the call's own goroutine (P18).
+	MayWait bool
 }
 
 // Config describes a Peer. Zero values mean the defaults.

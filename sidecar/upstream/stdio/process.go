@@ -25,6 +25,7 @@ type process struct {
 	child Child
 	link  *peer.Stdio
 	init  *peer.Init
+	level upstream.Level
 
 	// Guarded by pool.mu.
 	leaving   bool // somebody is ending it
@@ -47,6 +48,9 @@ var _ upstream.Leg = (*process)(nil)
 
 // Init implements upstream.Leg.
 func (p *process) Init() *peer.Init { return p.init }
+
+// Level implements upstream.Leg.
+func (p *process) Level() *upstream.Level { return &p.level }
 
 // Call implements upstream.Leg.
 func (p *process) Call(ctx context.Context, r peer.Request) (peer.Answer, error) {

@@ -1,0 +1,77 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// discover answers server/discover from the workload's InitializeResult
+// (B4.1); the workload is never asked and, once known, need not even run.
+func (p *Proxy) discover(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	key := keyOf(x)
+	if in, ok := p.inits.Load(key.Capabilities); ok {
+		return dispatch.Result(p.discovered(in.(*peer.Init)))
+	}
+	lease, err := p.cfg.Workload.Instance(ctx, key)
+	if err != nil {
+		return dispatch.Fail(notOpened(ctx, err))
+	}
+	defer lease.Release()
+	p.inits.Store(key.Capabilities, lease.Init())
+	return dispatch.Result(p.discovered(lease.Init()))
+}
+
+// discovered builds the DiscoverResult (W5.5).
+func (p *Proxy) discovered(in *peer.Init) []byte {
+	b := []byte(`{"resultType":"complete","supportedVersions":[`)
+	for i, revision := range mcp.Revisions() { // B4.4
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strictjson.Quote(b, revision)
+	}
+	b = append(b, `],"capabilities":`...)
+	b = append(b, modernCapabilities(in.Capabilities)...)
+	if in.Instructions != nil {
+		b = append(append(b, `,"instructions":`...), in.Instructions...)
+	}
+	b = append(b, `,"ttlMs":0,"cacheScope":"private","_meta":{`...)
+	b = strictjson.Quote(b, mcp.MetaServerInfo)
+	b = append(append(b, ':'), p.serverInfo(in)...)
+	return append(b, "}}"...)
+}
+
+// modernCapabilities are the workload's, less tasks (B4.1) and less what only
+// subscriptions/listen could deliver, which is not served yet (W5.6, B4.2).
+func modernCapabilities(raw []byte) []byte {
+	edits := []strictjson.Edit{
+		strictjson.Delete(string(mcp.CapTasks)),
+		strictjson.Delete("tools", "listChanged"),
+		strictjson.Delete("prompts", "listChanged"),
+		strictjson.Delete("resources", "listChanged"),
+		strictjson.Delete("resources", "subscribe"),
+		strictjson.Delete("extensions", mcp.ExtensionTasks),
+	}
+	strictjson.Each(raw, func(name, value []byte) bool {
+		if n := string(name); strictjson.IsNull(value) && n != string(mcp.CapTasks) {
+			// A null declares nothing, and is not legal there (R4).
+			kept := edits[:0:0]
+			for _, e := range edits {
+				if e.Path[0] != n {
+					kept = append(kept, e)
+				}
+			}
+			edits = append(kept, strictjson.Delete(n))
+		}
+		return true
+	})
+	out, err := strictjson.Splice(raw, edits...)
+	if err != nil {
+		return []byte("{}")
+	}
+	return out
+}

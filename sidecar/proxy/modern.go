@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// modern serves a request that carries its own metadata, on the leg of its
+// key.
+func (p *Proxy) modern(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	if level := x.LogLevel(); level != "" && !mcp.LogLevel(level) {
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "unknown log level")) // W23.8
+	}
+	o, again := p.attempt(ctx, x)
+	if again && ctx.Err() == nil {
+		o, _ = p.attempt(ctx, x)
+	}
+	return o
+}
+
+// attempt makes the request once. again says that it may be made once more:
+// the workload did not get it, or went down over something that only reads
+// (B0.5, B3.8).
+func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.Outcome, again bool) {
+	lease, err := p.cfg.Workload.Instance(ctx, keyOf(x))
+	if err != nil {
+		return dispatch.Fail(notOpened(ctx, err)), false
+	}
+	defer lease.Release()
+	in := lease.Init()
+	p.inits.Store(keyOf(x).Capabilities, in)
+	if refused := gate(x, in); refused != nil {
+		return dispatch.Fail(refused), false
+	}
+	if level := x.LogLevel(); level != "" && mcp.CapLogging.Declared(in.Capabilities) {
+		// A refusal costs the logs and not the request (B11.1).
+		_ = lease.Level().Raise(ctx, lease.Leg, level)
+	}
+	r := request(x, &modernCall{p: p, x: x})
+	answer, err := p.call(ctx, lease.Leg, r)
+	if err != nil {
+		return dispatch.Fail(failed(ctx, err)), repeatable(r.Method, err)
+	}
+	if answer.Err != nil {
+		return dispatch.Fail(toModern(r.Method, r.Params, answer.Err)), false
+	}
+	extra := p.modernEdits(x, p.serverInfo(in))
+	if isList(r.Method) {
+		return p.page(ctx, x, lease.Leg, r, answer.Result, extra...), false
+	}
+	return p.result(x.Profile(), r.Method, answer.Result, extra...), false
+}
+
+// keyOf names the leg of a request. What the client declares plays no part
+// yet: nothing could be asked of it (B6.2), so every leg declares nothing.
+func keyOf(x *dispatch.Exchange) upstream.Key { return upstream.Key{Principal: x.Principal()} }
+
+// notOpened words why there is no leg. The workload's own refusal was not
+// meant for this client, who never sent initialize.
+func notOpened(ctx context.Context, err error) *jsonrpc.Error {
+	if _, ok := upstream.RPC(err); ok {
+		return internal("the workload could not be used", reasonFailed)
+	}
+	return failed(ctx, err)
+}
+
+// gate refuses what the workload did not advertise (B4.3, W5.6). Methods that
+// no revision knows are the workload's business.
+func gate(x *dispatch.Exchange, in *peer.Init) *jsonrpc.Error {
+	m, known := x.Profile().Method(x.Msg.Method)
+	switch {
+	case known && m.Offered() && m.Needs.Declared(in.Capabilities):
+		return nil
+	case !known && !mcp.KnownMethod(x.Msg.Method):
+		return nil
+	}
+	return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")
+}
+
+func repeatable(method string, err error) bool {
+	var f *peer.Failure
+	if !errors.As(err, &f) {
+		return false
+	}
+	if f.NotDelivered && f.Reason != peer.Busy {
+		return true
+	}
+	return f.Reason == peer.Ended && (isList(method) || method == mcp.MethodResourcesRead)
+}

@@ -1,0 +1,61 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// modernCall is a call on a shared leg: the Handler of what belongs to it.
+type modernCall struct {
+	p *Proxy
+	x *dispatch.Exchange
+}
+
+// Request implements peer.Handler. The leg declared no capability, so whatever
+// the workload asks was not declared (B6.2).
+func (c *modernCall) Request(context.Context, peer.Incoming) ([]byte, *jsonrpc.Error) {
+	c.p.lossy(LossyReverse)
+	return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "the client did not declare this").WithReason(mcp.ReasonNoCapability)
+}
+
+// Notification implements peer.Handler: progress, and logs as far as they were
+// asked for; nothing else belongs on a response stream (W14.5, B10.4).
+func (c *modernCall) Notification(in peer.Incoming) {
+	switch in.Msg.Method {
+	case mcp.NotifyProgress:
+	case mcp.NotifyMessage:
+		if !c.wants(in.Msg) {
+			c.p.lossy(LossyLog)
+			return
+		}
+	default:
+		c.p.lossy(LossyNotification)
+		return
+	}
+	raw := in.Msg.Raw
+	if edits := vendorKeys(in.Msg); edits != nil {
+		for i := range edits {
+			edits[i] = strictjson.Delete(append([]string{"params"}, edits[i].Path...)...)
+		}
+		var err error
+		if raw, err = strictjson.Splice(raw, edits...); err != nil {
+			return
+		}
+	}
+	if tell(c.x, raw, in.MayWait) != nil {
+		c.p.lossy(LossyNotification)
+	}
+}
+
+// wants compares a log message with the level asked for (W23.5, W23.6).
+func (c *modernCall) wants(m *jsonrpc.Message) bool {
+	least := mcp.LogSeverity(c.x.LogLevel())
+	raw, _ := strictjson.Get(m.Params, "level")
+	level, _ := strictjson.String(raw)
+	return least > 0 && mcp.LogSeverity(level) >= least
+}

@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// Open implements dispatch.Server: the client's own handshake with a leg of
+// its own (B3.1, B4.11).
+func (p *Proxy) Open(ctx context.Context, x *dispatch.Exchange, s dispatch.Session) dispatch.Outcome {
+	params, err := strictjson.Splice(x.Msg.Params, initEdits(x, s)...)
+	if err != nil {
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "initialize needs params"))
+	}
+	state := &session{p: p, s: s}
+	leg, err := p.cfg.Workload.OpenSession(ctx, upstream.SessionRequest{
+		Params:    params,
+		Handler:   state,
+		Listening: listening(s),
+		Ended:     func(cause error) { s.Close(ended(cause)) },
+	})
+	if err != nil {
+		if rpc, ok := upstream.RPC(err); ok {
+			return dispatch.Fail(rpc) // the workload's own refusal
+		}
+		return dispatch.Fail(failed(ctx, err))
+	}
+	state.leg = leg
+	s.SetValue(state)
+	in := leg.Init()
+	return p.result(x.Profile(), mcp.MethodInitialize, in.Raw, append(initResultEdits(in), p.identify(in)...)...)
+}
+
+// initEdits are what the workload is not told: tasks, which are not served
+// (B4.12), and a revision other than the session's.
+func initEdits(x *dispatch.Exchange, s dispatch.Session) []strictjson.Edit {
+	edits := []strictjson.Edit{strictjson.Delete("capabilities", "tasks")}
+	want := strictjson.Quote(nil, s.Revision())
+	if have, _ := strictjson.Get(x.Msg.Params, "protocolVersion"); string(have) != string(want) {
+		edits = append(edits, strictjson.Set(want, "protocolVersion"))
+	}
+	return edits
+}
+
+// initResultEdits hides what is not served.
+func initResultEdits(in *peer.Init) (edits []strictjson.Edit) {
+	if raw, ok := strictjson.Get(in.Raw, "capabilities"); !ok || !strictjson.IsObject(raw) {
+		return []strictjson.Edit{strictjson.Set([]byte("{}"), "capabilities")}
+	}
+	if _, ok := strictjson.Get(in.Capabilities, string(mcp.CapTasks)); ok {
+		edits = append(edits, strictjson.Delete("capabilities", string(mcp.CapTasks)))
+	}
+	return edits
+}
+
+// identify adds a serverInfo where the workload gives none (W4.5).
+func (p *Proxy) identify(in *peer.Init) []strictjson.Edit {
+	if in.ServerInfo != nil {
+		return nil
+	}
+	return []strictjson.Edit{strictjson.Set(p.serverInfo(in), "serverInfo")}
+}
+
+// serverInfo is the workload's identity, or the configured one.
+func (p *Proxy) serverInfo(in *peer.Init) []byte {
+	if in.ServerInfo != nil {
+		return in.ServerInfo
+	}
+	b := strictjson.Quote([]byte(`{"name":`), p.cfg.Name)
+	b = strictjson.Quote(append(b, `,"version":`...), p.cfg.Version)
+	return append(b, '}')
+}
+
+// listening is how a session says that its client can be reached any time.
+func listening(s dispatch.Session) func() bool {
+	if l, ok := s.(interface{ Listening() bool }); ok {
+		return l.Listening
+	}
+	return nil
+}
+
+// Closed implements dispatch.Server.
+func (p *Proxy) Closed(s dispatch.Session, cause error) {
+	if state, ok := s.Value().(*session); ok {
+		state.leg.Close(cause)
+	}
+}
+
+// Notify implements dispatch.Server: to a leg of its own everything passes
+// (section 13), but what speaks of tasks.
+func (p *Proxy) Notify(ctx context.Context, s dispatch.Session, n *jsonrpc.Message) {
+	state, ok := s.Value().(*session)
+	if !ok || n.Method == mcp.NotifyTaskStatus {
+		return
+	}
+	if state.leg.Notify(ctx, n.Method, n.Params) != nil {
+		p.lossy(LossyNotification)
+	}
+}
