@@ -30,6 +30,7 @@ type Builder struct {
 	Log   io.Writer
 
 	layers map[string]v1.Layer // shared ones of this run, by name
+	used   map[string]bool     // files of all layers of this run
 }
 
 // Build makes the images called only (all when empty). One that fails does not
@@ -43,7 +44,7 @@ func (b *Builder) Build(ctx context.Context, f spec.File, only ...string) error 
 	if err := os.MkdirAll(b.Out, 0o755); err != nil {
 		return err
 	}
-	b.layers = map[string]v1.Layer{}
+	b.layers, b.used = map[string]v1.Layer{}, map[string]bool{}
 	var errs []error
 	for _, i := range f.Images {
 		if len(only) > 0 && !slices.Contains(only, i.Name) {
@@ -63,6 +64,9 @@ func (b *Builder) Build(ctx context.Context, f spec.File, only ...string) error 
 			state = "written"
 		}
 		fmt.Fprintf(b.Log, "image %-20s %s  %s in %.1f s\n", i.Name, digest.Hex[:12], state, time.Since(start).Seconds())
+	}
+	if len(only) == 0 && len(errs) == 0 {
+		return b.prune()
 	}
 	return errors.Join(errs...)
 }

@@ -154,6 +154,44 @@ func TestAnUnchangedImageIsNotWrittenAgain(t *testing.T) {
 	}
 }
 
+func TestLayersThatNothingUsesAnyMoreGoAfterADay(t *testing.T) {
+	f := newFixture(t)
+	if err := f.build(t, tree); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(f.Cache, "layers")
+	old := time.Now().Add(-keepUnused - time.Minute)
+	for _, name := range []string{"old.tar", "fresh.tar"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != "fresh.tar" {
+			if err := os.Chtimes(filepath.Join(dir, e.Name()), old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := f.build(t, tree, "a"); err != nil { // not of all: says nothing about the rest
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "old.tar")); err != nil {
+		t.Error("a run of some images removed it")
+	}
+	if err := f.build(t, tree); err != nil {
+		t.Fatal(err)
+	}
+	left, _ := os.ReadDir(dir)
+	if len(left) != 3 { // two in use, one fresh
+		t.Errorf("left: %v", left)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "old.tar")); err == nil {
+		t.Error("old.tar is still there")
+	}
+}
+
 func TestAFailureStopsNoOtherImageAndLeavesNoStaleArchive(t *testing.T) {
 	const two = "images:\n- {name: bad, items: [{to: /x, copy: missing}]}\n- {name: good, items: [{to: /x, content: x}]}\n"
 	f := newFixture(t)

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
@@ -33,6 +35,7 @@ func (b *Builder) layer(ctx context.Context, items []spec.Item) (v1.Layer, error
 		return nil, err
 	}
 	file := filepath.Join(dir, hex.EncodeToString(c.key.Sum(nil))[:24]+".tar")
+	b.used[file] = true
 	if _, err := os.Stat(file); err == nil {
 		return archive.LayerFile(file)
 	}
@@ -49,6 +52,21 @@ func (b *Builder) layer(ctx context.Context, items []spec.Item) (v1.Layer, error
 		return nil, err
 	}
 	return archive.LayerFile(file)
+}
+
+// keepUnused is how long a layer that no image uses any more is kept: somebody
+// may switch between two branches, or another build may just have made it.
+const keepUnused = 24 * time.Hour
+
+// prune removes layers that the run of all images did not use.
+func (b *Builder) prune() error {
+	files, err := filepath.Glob(filepath.Join(b.Cache, "layers", "*"))
+	for _, f := range files {
+		if st, statErr := os.Stat(f); statErr == nil && !b.used[f] && time.Since(st.ModTime()) > keepUnused {
+			err = errors.Join(err, os.Remove(f))
+		}
+	}
+	return err
 }
 
 // collector turns items into entries, and hashes what decides their content.

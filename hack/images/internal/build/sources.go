@@ -89,7 +89,12 @@ func (b *Builder) npmProject(ctx context.Context, project string) (string, error
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm ci of %s: %w\n%s", project, err, msg)
 	}
-	return dir, os.Rename(tmp, dir)
+	if err := os.Rename(tmp, dir); err != nil {
+		if _, there := os.Stat(dir); there != nil { // not made by another run meanwhile
+			return "", err
+		}
+	}
+	return dir, nil
 }
 
 // programs adds programs of this machine, with their libraries.
