@@ -34,5 +34,6 @@ clean: ## Remove what was built (the cache of tools stays; see clean-cache).
 	rm -rf bin dist
 
 .PHONY: clean-cache
-clean-cache: ## Remove the cached tools, images and cluster state too.
+clean-cache: $(CLUSTER) ## End every local cluster; remove cached tools, images and state too.
+	@$(CLUSTER) down --all
 	rm -rf $(FAIRLEAD_CACHE)
