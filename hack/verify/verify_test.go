@@ -56,7 +56,7 @@ func TestChecks(t *testing.T) {
 		},
 		"the sidecar imports the kinds": {
 			files: map[string]string{"sidecar/app/a.go": pkg("app", module+"/api/v1alpha1")},
-			want:  []string{"must not import ~/api/v1alpha1: the data plane"},
+			want:  []string{"must not import ~/api/v1alpha1: the data plane is"},
 		},
 		"the contract imports the sidecar": {
 			files: map[string]string{"sidecar/config/a.go": pkg("config", module+"/sidecar/mount")},
