@@ -92,6 +92,8 @@ type Result struct {
 	Created, Updated bool
 	// Fields that differed, sorted, for the log.
 	Fields []string
+	// Taken is true when another manager had taken one of them: drift.
+	Taken bool
 }
 
 // Apply makes the child as desired says and sends nothing when it is so
@@ -105,14 +107,14 @@ func (a *Applier) Apply(ctx context.Context, o ownership.Owner, child Child, des
 	}
 	u := &unstructured.Unstructured{Object: content}
 	opts := []client.ApplyOption{client.FieldOwner(a.manager)}
-	var fields []string
+	var diff difference
 	switch child.State {
 	case ownership.Absent:
 	case ownership.Ours:
-		if fields, err = a.compare.difference(child.Object, u); err != nil {
+		if diff, err = a.compare.difference(child.Object, u); err != nil {
 			return Result{}, err
 		}
-		if len(fields) == 0 {
+		if len(diff.fields) == 0 {
 			return Result{}, nil
 		}
 		u.SetUID(child.Object.GetUID())
@@ -129,7 +131,8 @@ func (a *Applier) Apply(ctx context.Context, o ownership.Owner, child Child, des
 	}
 	// The server may find that nothing changes, for instance when only the
 	// order of an associative list differs.
-	return Result{Updated: u.GetResourceVersion() != child.Object.GetResourceVersion(), Fields: fields}, nil
+	changed := u.GetResourceVersion() != child.Object.GetResourceVersion()
+	return Result{Updated: changed, Fields: diff.fields, Taken: changed && diff.taken}, nil
 }
 
 // Delete removes a child of ours and nothing else; Absent is success. The UID
@@ -151,6 +154,22 @@ func (a *Applier) Delete(ctx context.Context, child Child) (deleted bool, err er
 		return false, fmt.Errorf("deleting %T: %w", child.Object, err)
 	}
 	return true, nil
+}
+
+// Owned returns the part of a child that we applied, as it is now.
+func (a *Applier) Owned(child Child) (map[string]any, error) {
+	if child.State != ownership.Ours {
+		return nil, ErrNotOurs
+	}
+	owned, err := a.compare.owned(child.Object)
+	if err != nil {
+		return nil, err
+	}
+	content, ok := owned.AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("owned part of %T is no object", child.Object)
+	}
+	return content, nil
 }
 
 // Forget drops what is remembered about the children of an owner that is gone.

@@ -36,29 +36,63 @@ func newComparer(scheme *runtime.Scheme, manager string) comparer {
 	return comparer{converter: applyconfigurations.NewTypeConverter(scheme), scheme: scheme, manager: manager}
 }
 
+// difference is what applying would change.
+type difference struct {
+	// fields are the paths, sorted; empty means nothing.
+	fields []string
+	// taken is true when another manager owns one of them now.
+	taken bool
+}
+
 // difference compares what we want to own with what we own in live, value by
 // value. Fields of others do not count; a field that another manager took from
-// us counts, so drift is seen. The result lists the paths that differ, sorted;
-// empty means that applying desired would change nothing.
-func (c comparer) difference(live client.Object, desired *unstructured.Unstructured) ([]string, error) {
+// us counts, so drift is seen.
+func (c comparer) difference(live client.Object, desired *unstructured.Unstructured) (difference, error) {
 	want, err := c.converter.ObjectToTyped(withoutIdentity(desired))
 	if err != nil {
-		return nil, &ShapeError{Err: err}
+		return difference{}, &ShapeError{Err: err}
 	}
 	have, err := c.owned(live)
 	if err != nil {
-		return nil, err
+		return difference{}, err
 	}
 	diff, err := have.Compare(want)
 	if err != nil {
-		return nil, &ShapeError{Err: err}
+		return difference{}, &ShapeError{Err: err}
 	}
-	var paths []string
+	var out difference
+	others := c.others(live)
 	for _, set := range []*fieldpath.Set{diff.Added, diff.Modified, diff.Removed} {
-		set.Iterate(func(p fieldpath.Path) { paths = append(paths, p.String()) })
+		set.Iterate(func(p fieldpath.Path) {
+			out.fields = append(out.fields, p.String())
+			for _, o := range others {
+				out.taken = out.taken || o.Has(p)
+			}
+		})
 	}
-	slices.Sort(paths)
-	return slices.Compact(paths), nil
+	slices.Sort(out.fields)
+	out.fields = slices.Compact(out.fields)
+	return out, nil
+}
+
+// others are the fields of every other manager. What cannot be read is left
+// out: it only matters for what is told.
+func (c comparer) others(live client.Object) []*fieldpath.Set {
+	var out []*fieldpath.Set
+	for _, entry := range live.GetManagedFields() {
+		if c.isOurs(entry) || entry.FieldsV1 == nil {
+			continue
+		}
+		set := fieldpath.NewSet()
+		if err := set.FromJSON(entry.FieldsV1.GetRawReader()); err == nil {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+func (c comparer) isOurs(e metav1.ManagedFieldsEntry) bool {
+	return e.Manager == c.manager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 }
 
 // owned extracts from live the fields that our manager applied.
@@ -79,7 +113,7 @@ func (c comparer) owned(live client.Object) (*typed.TypedValue, error) {
 	}
 	fields := fieldpath.NewSet()
 	for _, entry := range live.GetManagedFields() {
-		if entry.Manager != c.manager || entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" || entry.FieldsV1 == nil {
+		if !c.isOurs(entry) || entry.FieldsV1 == nil {
 			continue
 		}
 		if err := fields.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {

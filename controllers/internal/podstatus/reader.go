@@ -151,3 +151,13 @@ func (r *Reader) ask(ctx context.Context, t Target, e entry) entry {
 	}
 	return entry{status: &s, tried: e.tried}
 }
+
+// Digest is the live digest that the pod reported last, "" when unknown.
+func (r *Reader) Digest(server, pod types.UID) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.servers[server][pod].status; s != nil {
+		return s.LiveDigest
+	}
+	return ""
+}

@@ -114,8 +114,10 @@ func TestClocksAndHooks(t *testing.T) {
 		if boot.Clocks.Hook() >= boot.Clocks.Grace() {
 			t.Fatalf("seed %d: a hook of %d s runs into a grace of %d s", seed, boot.Clocks.Hook(), boot.Clocks.Grace())
 		}
+		deadline := fmt.Sprintf("%ds", boot.Clocks.Hook())
 		for _, c := range append(pod.Spec.InitContainers[1:], pod.Spec.Containers...) {
-			if c.Lifecycle == nil || c.Lifecycle.PreStop == nil || c.Lifecycle.PreStop.Exec == nil || c.Lifecycle.PreStop.Exec.Command[0] != config.AgentPath {
+			if c.Lifecycle == nil || c.Lifecycle.PreStop == nil || c.Lifecycle.PreStop.Exec == nil || c.Lifecycle.PreStop.Exec.Command[0] != config.AgentPath ||
+				!slices.Contains(c.Lifecycle.PreStop.Exec.Command, deadline) {
 				t.Fatalf("seed %d: preStop of %s: %v", seed, c.Name, c.Lifecycle)
 			}
 		}
@@ -210,7 +212,7 @@ func TestStdioCommandFollowsTheAgent(t *testing.T) {
 	s.Spec.Workload.MCP = nil
 	w := podOf(t, s).Spec.Containers[0]
 	got := fmt.Sprint(w.Command, w.Args)
-	if got != "[/fairlead/bin/mcp-agent run --socket /fairlead/run/agent.sock -- npx -y --x] []" {
+	if got != "[/fairlead/bin/mcp-agent run --socket /fairlead/run/agent.sock --termination 5s -- npx -y --x] []" {
 		t.Error(got)
 	}
 }

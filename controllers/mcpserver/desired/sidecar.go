@@ -66,7 +66,7 @@ func sidecarContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 		// The handshake with the workload is the pod's readiness (D8, O7).
 		WithReadinessProbe(adminProbe(config.PathReadyz).WithPeriodSeconds(1).WithTimeoutSeconds(2).WithFailureThreshold(2)).
 		WithLivenessProbe(adminProbe(config.PathLivez).WithPeriodSeconds(10).WithTimeoutSeconds(3).WithFailureThreshold(3)).
-		WithLifecycle(preStop(hookSidecar())), nil
+		WithLifecycle(preStop(hookCommand("sidecar", clocks(s)))), nil
 }
 
 func adminProbe(path string) *corev1ac.ProbeApplyConfiguration {

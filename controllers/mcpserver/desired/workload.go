@@ -1,9 +1,8 @@
 package desired
 
 import (
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-
 	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/fairlead-dev/fairlead/api/v1alpha1"
 )
@@ -21,7 +20,7 @@ func workloadContainer(s *v1alpha1.McpServer) (*corev1ac.ContainerApplyConfigura
 		c.WithImagePullPolicy(w.ImagePullPolicy)
 	}
 	if w.Type == v1alpha1.WorkloadStdio {
-		c.WithCommand(runCommand(w.Command, w.Args)...)
+		c.WithCommand(runCommand(w.Command, w.Args, clocks(s))...)
 	} else {
 		c.WithCommand(w.Command...)
 		c.WithArgs(w.Args...)
@@ -55,7 +54,7 @@ func workloadContainer(s *v1alpha1.McpServer) (*corev1ac.ContainerApplyConfigura
 	if c.StartupProbe, err = workloadProbe(w.StartupProbe); err != nil {
 		return nil, err
 	}
-	c.WithLifecycle(preStop(hookWorkload()))
+	c.WithLifecycle(preStop(hookCommand("workload", clocks(s))))
 	return c, nil
 }
 
