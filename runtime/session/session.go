@@ -20,6 +20,7 @@ type Session struct {
 
 	mu      sync.Mutex
 	active  int       // requests and streams that are open
+	entered bool      // initialize came
 	used    bool      // something came after initialize
 	seen    time.Time // when active became 0
 	timer   *time.Timer
@@ -87,9 +88,10 @@ func (s *Session) Enter() bool {
 	if s.ended {
 		return false
 	}
-	if s.timer != nil { // not during the first Enter, which is initialize
-		s.used = true
-	}
+	// The first Enter is initialize's own. The next may come before that one's
+	// Leave: a client is quick with its second message.
+	s.used = s.entered
+	s.entered = true
 	s.active++
 	return true
 }
@@ -159,7 +161,7 @@ func (s *Session) End(reason hook.EndReason, cause error) {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	drop := s.streams.end()
+	drop, answers := s.streams.end()
 	onClose := s.onClose
 	s.mu.Unlock()
 
@@ -167,6 +169,9 @@ func (s *Session) End(reason hook.EndReason, cause error) {
 	s.cancel(cause)
 	for _, st := range drop {
 		st.DropWith(cause)
+	}
+	for _, st := range answers {
+		st.Final()
 	}
 	s.registry.Observer.CloseSession(s.label(), hook.SessionEnd{Reason: reason, Duration: time.Since(s.born)})
 	if onClose != nil {

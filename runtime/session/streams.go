@@ -18,17 +18,12 @@ type streams struct {
 	came       chan struct{}    // closed when a stream got a reader
 }
 
-// end empties everything and returns the streams to drop; answers that are
-// still being given end by themselves.
-func (l *streams) end() []*stream.Stream {
-	drop := append(l.standalone, l.retained...)
-	for _, st := range l.answers {
-		if !st.Live() {
-			drop = append(drop, st)
-		}
-	}
+// end empties everything and returns the streams to drop, and the answers,
+// which end by themselves with their requests.
+func (l *streams) end() (drop, answers []*stream.Stream) {
+	drop, answers = append(l.standalone, l.retained...), l.answers
 	*l = streams{}
-	return drop
+	return drop, answers
 }
 
 // OpenAnswer opens the stream of one request's answer.
@@ -40,6 +35,7 @@ func (s *Session) OpenAnswer(handle string) (*stream.Stream, error) {
 	s.mu.Lock()
 	if s.ended {
 		s.mu.Unlock()
+		st.Final()
 		return st, nil // its request is ending, and ends it
 	}
 	s.streams.answers = append(s.streams.answers, st)

@@ -117,7 +117,7 @@ func (r *Reader) Close() {
 		s.reader = nil
 		s.signalRoom()
 	}
-	finished := s.handle == "" && s.state == ended
+	finished := s.finished()
 	s.mu.Unlock()
 	if finished {
 		s.Drop()

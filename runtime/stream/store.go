@@ -44,6 +44,10 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// lastWords is how long a stream that nobody can come back for waits for a
+// reader that is just being attached.
+const lastWords = 10 * time.Second
+
 // Errors of streams and readers.
 var (
 	// ErrFull: the process has as many open streams as it may.
@@ -135,13 +139,17 @@ func (s *Store) dropOldest() bool {
 
 // ended moves a stream from open to retained, or out when it cannot be
 // resumed.
-func (s *Store) ended(st *Stream, keep bool) {
+func (s *Store) ended(st *Stream, keep, final bool) {
 	s.mu.Lock()
 	s.open--
 	var oldest *Stream
 	if keep && !st.isDropped() {
+		retain := s.limits.Retain
+		if final {
+			retain = min(retain, lastWords)
+		}
 		st.place = s.retained.PushBack(st)
-		st.timer = time.AfterFunc(s.limits.Retain, st.Drop)
+		st.timer = time.AfterFunc(retain, st.Drop)
 		if s.retained.Len() > s.limits.Retained {
 			oldest = s.retained.Front().Value.(*Stream)
 		}

@@ -33,6 +33,7 @@ type Stream struct {
 	reader  *Reader
 	room    chan struct{} // closed when the reader has taken something
 	left    bool          // a reader has come and gone
+	final   bool          // nobody can come back for it
 	state   state
 }
 
@@ -58,24 +59,48 @@ func (s *Stream) Live() bool {
 // is ended with ErrOverflow: a stream with ids goes on and can be resumed, one
 // without ids is lost and Send returns ErrOverflow. After End it returns
 // ErrEnded.
-func (s *Stream) Send(data []byte) error {
+func (s *Stream) Send(data []byte) error { return s.send(data, false) }
+
+// SendLast is Send and End in one: nothing can come after the event. When it
+// does not fit the stream ends all the same.
+func (s *Stream) SendLast(data []byte) error { return s.send(data, true) }
+
+func (s *Stream) send(data []byte, last bool) error {
 	cost := int64(len(data) + overhead)
-	if !s.store.reserve(cost) {
-		return s.overflow()
-	}
+	fits := s.store.reserve(cost)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.state != opened {
-		s.store.Budget.Release(cost)
+		s.mu.Unlock()
+		if fits {
+			s.store.Budget.Release(cost)
+		}
 		return ErrEnded
 	}
-	if s.full() {
+	var err error
+	switch {
+	case !fits:
+		err = s.lose()
+	case s.full():
 		s.endReader(ErrOverflow, false)
 		if s.handle == "" {
 			s.store.Budget.Release(cost)
-			return ErrOverflow
+			err = ErrOverflow
+			break
 		}
+		fallthrough
+	default:
+		s.push(data, cost)
 	}
+	if !last {
+		s.mu.Unlock()
+		return err
+	}
+	s.endAndUnlock()
+	return err
+}
+
+// push appends an event and makes room for it; s.mu is held.
+func (s *Stream) push(data []byte, cost int64) {
 	s.events = append(s.events, Event{Seq: s.next, Data: data})
 	s.bytes += cost
 	s.next++
@@ -83,7 +108,6 @@ func (s *Stream) Send(data []byte) error {
 		s.evict()
 	}
 	s.wake()
-	return nil
 }
 
 // SendWait is Send for a producer that serves this stream alone: while the
@@ -141,13 +165,9 @@ func (s *Stream) unread() (n int, size int64) {
 	return n, size
 }
 
-// overflow is what happens when the budget is used up: the event is lost.
-func (s *Stream) overflow() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.state != opened {
-		return ErrEnded
-	}
+// lose is what happens when the budget is used up: the event is lost, and the
+// stream knows it; s.mu is held.
+func (s *Stream) lose() error {
 	s.evicted = s.next
 	s.next++
 	s.endReader(ErrOverflow, false)
@@ -176,13 +196,34 @@ func (s *Stream) End() {
 		s.mu.Unlock()
 		return
 	}
+	s.endAndUnlock()
+}
+
+// endAndUnlock ends an open stream; s.mu is held and given back.
+func (s *Stream) endAndUnlock() {
 	s.state = ended
-	keep := s.handle != ""
 	s.wake()
 	s.signalRoom()
-	finished := !keep && s.left
+	keep, final, finished := s.handle != "", s.final, s.finished()
 	s.mu.Unlock()
-	s.store.ended(s, keep)
+	s.store.ended(s, keep, final)
+	if finished {
+		s.Drop()
+	}
+}
+
+// finished reports whether nothing more can come of the stream; s.mu is held.
+func (s *Stream) finished() bool {
+	return s.state == ended && s.left && s.reader == nil && (s.handle == "" || s.final)
+}
+
+// Final says that nobody can come back for the stream: it is forgotten when it
+// has ended and its reader has gone.
+func (s *Stream) Final() {
+	s.mu.Lock()
+	s.final = true
+	finished := s.finished()
+	s.mu.Unlock()
 	if finished {
 		s.Drop()
 	}

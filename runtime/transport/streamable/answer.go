@@ -111,7 +111,7 @@ func (a *answer) serve() {
 // patience is how long the answer stays undecided (B2.4, P4).
 func (a *answer) patience() time.Duration {
 	switch {
-	case a.plain:
+	case !a.accepts.stream:
 		return 1<<63 - 1 // until it is known
 	case a.legacy != nil && a.method.Attributable && asksClient(a.legacy.ClientCapabilities()):
 		return 0
@@ -211,14 +211,13 @@ func (a *answer) deliver(o dispatch.Outcome, silence error) {
 func (a *answer) conclude(st *stream.Stream) {
 	switch {
 	case a.silence == nil:
-		_ = st.Send(a.encode(a.outcome)) // a reader that is gone can resume
+		_ = st.SendLast(a.encode(a.outcome)) // a reader that is gone can resume
 	case a.wire.EventIDs:
 		st.Cut(a.silence)
-		_ = st.Send(jsonrpc.EncodeError(a.msg.ID, jsonrpc.Errorf(jsonrpc.CodeInternal, "the request was cancelled").WithReason(mcp.ReasonCancelled)))
+		_ = st.SendLast(jsonrpc.EncodeError(a.msg.ID, jsonrpc.Errorf(jsonrpc.CodeInternal, "the request was cancelled").WithReason(mcp.ReasonCancelled)))
 	default:
 		st.DropWith(a.silence)
 	}
-	st.End()
 }
 
 func (a *answer) encode(o dispatch.Outcome) []byte {

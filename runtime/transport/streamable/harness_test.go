@@ -407,3 +407,5 @@ func progressThenDone(_ context.Context, x *dispatch.Exchange) dispatch.Outcome 
 	_ = x.Notify(progress(1))
 	return done("x")
 }
+
+func panicking(context.Context, *dispatch.Exchange) dispatch.Outcome { panic("boom") }
