@@ -2,8 +2,11 @@ package stdio
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -31,11 +34,38 @@ func (p *Pool) Handshake(ctx context.Context) (upstream.Info, error) {
 		startup = min(startup, time.Until(deadline)*9/10)
 	}
 	lease, err := p.instance(ctx, upstream.Key{}, 0, startup)
+	if errors.Is(err, upstream.ErrBusy) {
+		if info, ok := p.living(ctx); ok {
+			return info, nil
+		}
+	}
 	if err != nil {
 		return upstream.Info{}, err
 	}
 	defer lease.Release()
 	return upstream.InfoOf(lease.Init()), nil
+}
+
+// living asks the processes of sessions: a pod that is full of them has a
+// workload that speaks.
+func (p *Pool) living(ctx context.Context) (upstream.Info, bool) {
+	p.mu.Lock()
+	var all []*process
+	for proc := range p.procs {
+		if proc.init != nil && !proc.leaving {
+			all = append(all, proc)
+		}
+	}
+	p.mu.Unlock()
+	for _, proc := range all {
+		if _, err := proc.Peer.Call(ctx, peer.Request{Method: mcp.MethodPing}); err == nil {
+			return upstream.InfoOf(proc.init), true
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return upstream.Info{}, false
 }
 
 func (p *Pool) instance(ctx context.Context, key upstream.Key, hold, startup time.Duration) (upstream.Lease, error) {

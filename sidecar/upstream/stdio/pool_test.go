@@ -268,9 +268,13 @@ func TestTheHandshakeIsKeptAsTheFirstInstance(t *testing.T) {
 			t.Errorf("waited %v for %s", time.Since(begin), s.Init().Version)
 		}
 		r.wantEnds(EndEvicted)
-		// And no room is made for another handshake.
-		if _, err := r.Handshake(t.Context()); !errors.Is(err, upstream.ErrBusy) {
-			t.Error(err)
+		// No room is made for another handshake: the session's process answers.
+		info, err := r.Handshake(t.Context())
+		if err != nil || info.Version != "2" || r.Processes() != 1 {
+			t.Error(info, err)
+		}
+		if _, err := s.Call(t.Context(), peer.Request{Method: "die"}); err == nil {
+			t.Error("it lives")
 		}
 	})
 }

@@ -1,0 +1,217 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/httpleg"
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// retryEvery spaces attempts to reach a workload that is not there.
+const retryEvery = 250 * time.Millisecond
+
+// conn is one session with the workload.
+type conn struct {
+	*peer.Peer
+	http *httpleg.Leg
+}
+
+// leg is the Leg of this package: one session after another (B3.7). Init stays
+// that of the first.
+type leg struct {
+	w       *Workload
+	params  []byte
+	handler peer.Handler
+	first   *peer.Init
+	level   upstream.Level
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	turn    chan struct{} // cap 1: held while a session is renewed
+
+	mu     sync.Mutex
+	now    *conn
+	memory memory
+}
+
+var _ upstream.Leg = (*leg)(nil)
+
+// open makes a leg with its first session.
+func (w *Workload) open(ctx context.Context, params []byte, handler peer.Handler, hold, startup time.Duration) (*leg, error) {
+	l := &leg{w: w, params: params, handler: handler, turn: make(chan struct{}, 1)}
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	deadline := time.Now().Add(hold)
+	for {
+		c, in, err := l.shake(ctx, startup)
+		if err == nil {
+			l.now, l.first = c, in
+			break
+		}
+		if !retry(ctx, err, deadline) {
+			if cause := context.Cause(ctx); cause != nil && !errors.Is(err, errSilent) {
+				return nil, cause
+			}
+			return nil, explain(err)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		l.end(upstream.ErrClosed)
+		return nil, upstream.ErrClosed
+	}
+	w.legs[l] = struct{}{}
+	return l, nil
+}
+
+// shake opens a session.
+func (l *leg) shake(ctx context.Context, startup time.Duration) (*conn, *peer.Init, error) {
+	host := func(name string) string { return net.JoinHostPort(name, strconv.Itoa(l.w.cfg.Port)) }
+	c := &conn{http: httpleg.New(httpleg.Config{
+		URL:             l.w.url,
+		HTTP:            l.w.client,
+		Host:            host("127.0.0.1"), // R19
+		AltHost:         host("localhost"), // C20
+		MaxMessageBytes: l.w.cfg.MaxMessageBytes,
+		Listen:          true, // P6
+		Hooks:           l.w.cfg.Hooks.Leg,
+	})}
+	c.Peer = peer.New(c.http, peer.Config{Handler: l.handler, Hooks: l.w.cfg.Hooks.Peer})
+	ctx, stop := context.WithTimeoutCause(ctx, startup, errSilent)
+	defer stop()
+	in, err := c.Initialize(ctx, l.params, upstream.Accept)
+	if err != nil {
+		l.w.finish(c, err)
+		return nil, nil, err
+	}
+	return c, in, nil
+}
+
+// finish closes a session in the background.
+func (w *Workload) finish(c *conn, cause error) {
+	c.Close(cause)
+	w.wg.Go(func() {
+		c.http.Wait()
+		c.Wait()
+	})
+}
+
+// retry waits a little when the workload is not there and may come back before
+// the deadline.
+func retry(ctx context.Context, err error, deadline time.Time) bool {
+	left := time.Until(deadline)
+	if peer.ReasonOf(err) != peer.Unreachable || left <= 0 {
+		return false
+	}
+	t := time.NewTimer(min(left, retryEvery))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Init implements upstream.Leg.
+func (l *leg) Init() *peer.Init { return l.first }
+
+// Level implements upstream.Leg.
+func (l *leg) Level() *upstream.Level { return &l.level }
+
+// Done implements upstream.Leg.
+func (l *leg) Done() <-chan struct{} { return l.ctx.Done() }
+
+// Err implements upstream.Leg.
+func (l *leg) Err() error {
+	if l.ctx.Err() == nil {
+		return nil
+	}
+	return &peer.Failure{Reason: peer.Closed, Err: context.Cause(l.ctx)}
+}
+
+func (l *leg) current() *conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
+}
+
+// Call implements upstream.Leg. A request that was certainly not delivered is
+// sent again: once after a new session, and until Hold while nobody listens.
+func (l *leg) Call(ctx context.Context, r peer.Request) (peer.Answer, error) {
+	return l.callWithin(ctx, r, l.w.cfg.Hold)
+}
+
+func (l *leg) callWithin(ctx context.Context, r peer.Request, hold time.Duration) (peer.Answer, error) {
+	deadline := time.Now().Add(hold)
+	for renewed := false; ; {
+		if err := l.Err(); err != nil {
+			return peer.Answer{}, err
+		}
+		c := l.current()
+		answer, err := c.Call(ctx, r)
+		switch {
+		case err == nil:
+			l.remember(r, answer)
+			return answer, nil
+		case peer.ReasonOf(err) == peer.SessionGone && !renewed:
+			renewed = true
+			if err := l.renew(ctx, c, deadline); err != nil {
+				return peer.Answer{}, err
+			}
+		case peer.ReasonOf(err) == peer.Closed && l.Err() == nil:
+			// The session was replaced between the look and the call.
+		case !retry(ctx, err, deadline):
+			return peer.Answer{}, err
+		}
+	}
+}
+
+// Notify implements upstream.Leg.
+func (l *leg) Notify(ctx context.Context, method string, params []byte) error {
+	return l.current().Notify(ctx, method, params)
+}
+
+// Close implements upstream.Leg.
+func (l *leg) Close(cause error) {
+	l.w.mu.Lock()
+	delete(l.w.legs, l)
+	l.w.mu.Unlock()
+	l.end(cause)
+}
+
+func (l *leg) end(cause error) {
+	if cause == nil {
+		cause = errors.New("closed")
+	}
+	l.mu.Lock()
+	if l.ctx.Err() != nil {
+		l.mu.Unlock()
+		return
+	}
+	l.cancel(cause)
+	c := l.now
+	l.mu.Unlock()
+	l.w.finish(c, cause)
+}
+
+// quiet returns when nothing is in flight or ctx ends.
+func (l *leg) quiet(ctx context.Context) {
+	t := time.NewTicker(20 * time.Millisecond)
+	defer t.Stop()
+	for {
+		if _, idle := l.current().Idle(); idle {
+			return
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

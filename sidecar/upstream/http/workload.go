@@ -1,0 +1,171 @@
+package http
+
+import (
+	"context"
+	"net"
+	nethttp "net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/httpleg"
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// Defaults of Config.
+const (
+	DefaultHold           = 30 * time.Second
+	DefaultIdle           = 10 * time.Minute
+	DefaultStartup        = 30 * time.Second
+	DefaultMaxInstances   = 256
+	DefaultMaxConnections = 16 << 10
+)
+
+// Config describes a Workload. Port is required; zero values of the rest mean
+// the defaults.
+type Config struct {
+	// Port and Path are where the workload listens on loopback.
+	Port int
+	Path string
+	// Hold is how long a request waits for a workload that is not there (P1).
+	Hold time.Duration
+	// Idle ends a shared session that nobody uses.
+	Idle time.Duration
+	// Startup bounds one handshake.
+	Startup time.Duration
+	// MaxMessageBytes bounds one message of the workload.
+	MaxMessageBytes int
+	// MaxInstances bounds the shared sessions.
+	MaxInstances int
+	// MaxConnections bounds connections to the workload. Each session holds
+	// one for its standalone GET and one for each request in flight, so it is
+	// a last resort: the front bounds both earlier.
+	MaxConnections int
+	// Dial replaces the way to the workload, for tests.
+	Dial  func(ctx context.Context, network, address string) (net.Conn, error)
+	Hooks Hooks
+}
+
+// Hooks observe a Workload. Nil members are skipped; they must not block.
+type Hooks struct {
+	// Renewed tells that a session was opened again, or could not be.
+	Renewed func(err error)
+	Leg     httpleg.Hooks
+	Peer    peer.Hooks
+}
+
+// Workload is the MCP server behind a port; see New. All methods may be called
+// concurrently. Whoever makes it calls Shutdown.
+type Workload struct {
+	cfg       Config
+	url       *url.URL
+	client    *nethttp.Client
+	transport *nethttp.Transport
+
+	mu        sync.Mutex
+	legs      map[*leg]struct{}
+	instances map[upstream.Key]*instance
+	closed    bool
+	wg        sync.WaitGroup
+}
+
+// New makes a Workload. It connects to nothing.
+func New(cfg Config) *Workload {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&cfg.Hold, DefaultHold)
+	def(&cfg.Idle, DefaultIdle)
+	def(&cfg.Startup, DefaultStartup)
+	if cfg.MaxInstances <= 0 {
+		cfg.MaxInstances = DefaultMaxInstances
+	}
+	if cfg.MaxConnections <= 0 {
+		cfg.MaxConnections = DefaultMaxConnections
+	}
+	if cfg.Dial == nil {
+		cfg.Dial = loopback(cfg.Port)
+	}
+	w := &Workload{
+		cfg:       cfg,
+		url:       &url.URL{Scheme: "http", Host: "127.0.0.1:" + strconv.Itoa(cfg.Port), Path: cfg.Path},
+		legs:      map[*leg]struct{}{},
+		instances: map[upstream.Key]*instance{},
+	}
+	w.transport = &nethttp.Transport{
+		DialContext:         cfg.Dial,
+		Proxy:               nil, // never: it is loopback
+		DisableCompression:  true,
+		MaxConnsPerHost:     cfg.MaxConnections,
+		MaxIdleConnsPerHost: 128,
+		// Below the 5 s after which common servers close an idle connection:
+		// a POST that meets such a close is lost, because nobody can know
+		// whether it arrived (B0.5).
+		IdleConnTimeout: 3 * time.Second,
+		WriteBufferSize: 16 << 10,
+		ReadBufferSize:  16 << 10,
+	}
+	w.client = &nethttp.Client{Transport: w.transport}
+	return w
+}
+
+// loopback dials IPv4 and, where nobody listens there, IPv6: some servers bind
+// to what "localhost" means to them.
+func loopback(port int) func(context.Context, string, string) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: 5 * time.Second}
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		c, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			return c, nil
+		}
+		if c, second := dialer.DialContext(ctx, "tcp", net.JoinHostPort("::1", strconv.Itoa(port))); second == nil {
+			return c, nil
+		}
+		return nil, err
+	}
+}
+
+// OpenSession opens a session of the workload's for one of a client's. Errors
+// as of the stdio workload's.
+func (w *Workload) OpenSession(ctx context.Context, r upstream.SessionRequest) (upstream.Leg, error) {
+	l, err := w.open(ctx, r.Params, r.Handler, w.cfg.Hold, w.cfg.Startup)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Check connects to the port and says nothing.
+func (w *Workload) Check(ctx context.Context) error {
+	c, err := w.cfg.Dial(ctx, "tcp", w.url.Host)
+	if err != nil {
+		return explain(&peer.Failure{Reason: peer.Unreachable, Err: err})
+	}
+	return c.Close()
+}
+
+// Shutdown refuses new legs, lets each finish what is in flight until ctx ends,
+// and deletes the sessions. It returns when all that is done.
+func (w *Workload) Shutdown(ctx context.Context) {
+	w.mu.Lock()
+	w.closed = true
+	legs := make([]*leg, 0, len(w.legs))
+	for l := range w.legs {
+		legs = append(legs, l)
+	}
+	w.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, l := range legs {
+		wg.Go(func() {
+			l.quiet(ctx)
+			l.Close(upstream.ErrClosed)
+		})
+	}
+	wg.Wait()
+	w.wg.Wait()
+	w.transport.CloseIdleConnections()
+}
