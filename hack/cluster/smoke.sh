@@ -76,6 +76,8 @@ eventually 5 bash -c "[ \"\$(readlink /proc/$guest/ns/net)\" != \"\$(readlink /p
 step "up over the remains of a killed run"
 "$cluster" up
 kill -9 "$("$cluster" status -o json | sed -n 's/^  "pid": \([0-9]*\),$/\1/p')"
+stopped() { ! "$cluster" status; }
+eventually 10 stopped
 "$cluster" up
 kubectl get nodes
 "$cluster" down
