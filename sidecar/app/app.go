@@ -80,7 +80,7 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 		return nil, err
 	}
 	a.front = &streamable.Server{
-		Handler:  &held{next: backend, gate: a.gate, tools: &a.metrics.Tools},
+		Handler:  &held{next: backend, gate: a.gate},
 		Keys:     a.ring,
 		Pod:      c.PodUID,
 		Epoch:    uint64(time.Now().UnixNano()),
@@ -90,7 +90,7 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 	a.drainer = drain.New(drain.Options{Clocks: c.Drain, Stop: a.front.Drain, Cut: a.front.Cut, Observe: a.drainChanged})
 	a.monitor = &health.Monitor{
 		Workload: backend,
-		Clocks:   health.NewClocks(startup(c.Boot.Workload)),
+		Clocks:   health.NewClocks(attempt(startup(c.Boot.Workload))),
 		Exposed:  exposed(c),
 		Changed:  a.workloadChanged,
 	}
@@ -179,13 +179,17 @@ func (a *App) settings() streamable.Settings {
 	}
 }
 
-// startup is how long one handshake may take.
+// startup is how long the workload may take for one handshake.
 func startup(w config.Workload) time.Duration {
 	if w.Stdio != nil {
 		return seconds(w.Stdio.StartupSeconds)
 	}
-	return 10 * time.Second
+	return seconds(config.DefaultStartupSeconds)
 }
+
+// attempt is how long the monitor waits for a handshake. The upstream's own
+// clock knows better what went wrong, so this one is a little longer.
+func attempt(startup time.Duration) time.Duration { return startup + startup/8 + time.Second }
 
 func exposed(c Config) func(context.Context) bool {
 	if c.Boot.Workload.MCP == nil {

@@ -7,17 +7,13 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
-	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/hold"
-	"github.com/fairlead-dev/fairlead/sidecar/observe"
 )
 
-// held lets requests wait while there is no workload (P1), and learns the
-// names of tools from the lists that pass.
+// held lets requests wait while there is no workload (P1).
 type held struct {
-	next  dispatch.Server
-	gate  *hold.Gate
-	tools *observe.Tools
+	next dispatch.Server
+	gate *hold.Gate
 }
 
 // Open implements dispatch.Server.
@@ -41,11 +37,7 @@ func (h *held) Serve(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome
 		return h.next.Serve(ctx, x)
 	}
 	defer leave()
-	out := h.next.Serve(ctx, x)
-	if x.Msg.Method == mcp.MethodToolsList && out.Err == nil {
-		h.tools.Learn(toolNames(out.Result)...)
-	}
-	return out
+	return h.next.Serve(ctx, x)
 }
 
 // Notify implements dispatch.Server. A notification does not wait: whom it was
@@ -66,20 +58,4 @@ func refusal(err error) dispatch.Outcome {
 	}
 	// The exchange has ended; the front knows how to say why.
 	return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "the request ended while it waited for the server"))
-}
-
-// toolNames reads the names of a tools/list result.
-func toolNames(result []byte) (names []string) {
-	tools, ok := strictjson.Get(result, "tools")
-	if !ok {
-		return nil
-	}
-	strictjson.Elements(tools, func(tool []byte) bool {
-		raw, _ := strictjson.Get(tool, "name")
-		if name, ok := strictjson.String(raw); ok {
-			names = append(names, name)
-		}
-		return true
-	})
-	return names
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
 
@@ -91,6 +92,9 @@ func transport(binding string) string {
 func errorType(t string) string {
 	switch t {
 	case "", "tool_error", "timeout", "cancelled", "disconnected",
+		string(peer.Ended), string(peer.Unreachable), string(peer.BadResponse), string(peer.TooLarge), string(peer.SessionGone),
+		string(peer.StreamLost), string(peer.Status), string(peer.Auth), string(peer.HostRefused), string(peer.Redirected),
+		string(peer.Busy), string(peer.Closed),
 		"-32700", "-32600", "-32601", "-32602", "-32603", "-32000", "-32001", "-32002", "-32042", "-32020", "-32021", "-32022", "-1":
 		return t
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
@@ -37,20 +36,12 @@ func (u Untrusted) LogValue() slog.Value {
 // workload's at WARN, everything else at DEBUG. Arguments, results and ids are
 // never written. A nil AccessLog writes nothing.
 type AccessLog struct {
-	log *slog.Logger
-
-	mu      sync.Mutex
-	window  time.Time // start of the second that is counted
-	written int
-	skipped int
+	log  *slog.Logger
+	rate rate
 }
 
 // NewAccessLog returns an AccessLog that writes to log.
 func NewAccessLog(log *slog.Logger) *AccessLog { return &AccessLog{log: log} }
-
-// maxPerSecond bounds the lines at WARN: a workload that is down fails every
-// call, and the first lines say as much as all of them.
-const maxPerSecond = 20
 
 func (a *AccessLog) operation(op hook.Operation, end hook.End) {
 	if a == nil {
@@ -67,7 +58,7 @@ func (a *AccessLog) operation(op hook.Operation, end hook.End) {
 	skipped := 0
 	if level == slog.LevelWarn {
 		var ok bool
-		if skipped, ok = a.admit(time.Now()); !ok {
+		if skipped, ok = a.rate.admit(time.Now()); !ok {
 			return
 		}
 	}
@@ -92,22 +83,6 @@ func (a *AccessLog) operation(op hook.Operation, end hook.End) {
 // the client's nor the tool's.
 func serverFault(end hook.End) bool {
 	return end.ErrorType == "timeout" || end.ErrorType == "-32603"
-}
-
-// admit counts a line and tells how many were left out before it.
-func (a *AccessLog) admit(now time.Time) (skipped int, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if now.Sub(a.window) >= time.Second {
-		a.window, a.written = now, 0
-	}
-	if a.written == maxPerSecond {
-		a.skipped++
-		return 0, false
-	}
-	a.written++
-	skipped, a.skipped = a.skipped, 0
-	return skipped, true
 }
 
 func (a *AccessLog) panicked(value any, stack []byte) {

@@ -38,6 +38,8 @@ type Metrics struct {
 	buffered                                        prometheus.Gauge
 	rejected, streamEnds, replays, dropped          *prometheus.CounterVec
 	handshakes, hooks, workloadDrops                *prometheus.CounterVec
+	processEnds, repairs, renewals                  *prometheus.CounterVec
+	processStarts                                   *prometheus.HistogramVec
 	panics, liveErrors, keyErrors                   prometheus.Counter
 	upstreamUp, exposed, draining                   prometheus.Gauge
 }
@@ -115,6 +117,11 @@ func (m *Metrics) process(version string) {
 	m.exposed = c.gauge("fairlead_upstream_exposed", "1 if the workload's own port answers on the pod's address.").WithLabelValues()
 	m.draining = c.gauge("fairlead_draining", "1 once a drain has begun.").WithLabelValues()
 	m.handshakes = c.counter("fairlead_handshake_failures_total", "Changes of the workload to not ready, by reason.", "reason")
+	m.processStarts = c.histogram("fairlead_process_start_duration_seconds",
+		"Starts of processes of the workload, up to the end of their handshake. reason is empty for success.", seconds[:], "reason")
+	m.processEnds = c.counter("fairlead_process_ends_total", "Processes of the workload that ended, by why.", "reason")
+	m.renewals = c.counter("fairlead_upstream_session_renewals_total", "Sessions with the workload that it had forgotten and that were opened again.", "result")
+	m.repairs = c.counter("fairlead_repairs_total", "Answers of the workload that had to be made valid for a client, by what was wrong.", "kind")
 	m.hooks = c.counter("fairlead_hooks_total", "preStop hooks that were answered.", "kind", "outcome")
 	m.panics = c.counter("fairlead_panics_total", "Panics that became an internal error. Any is a bug.").WithLabelValues()
 	m.liveErrors = c.counter("fairlead_live_contract_errors_total", "Live contracts that could not be used; the last good one stays in force.").WithLabelValues()

@@ -151,6 +151,10 @@ func TestEveryMetricIsDescribedAndWellNamed(t *testing.T) {
 	m.Front(nil).CloseSession(hook.Session{Revision: "2025-06-18"}, hook.SessionEnd{Reason: hook.EndIdle})
 	m.Hook("sidecar", "drained")
 	m.WorkloadDropped("noise")
+	m.ProcessStarted(time.Second, "")
+	m.ProcessEnded("idle")
+	m.SessionRenewed(true)
+	m.Repaired("null_dropped")
 	all := families(t, m)
 	for _, d := range m.Docs() {
 		f := all[d.Name]

@@ -77,6 +77,30 @@ func (m *Metrics) Workload(s config.WorkloadStatus) {
 // reason is a constant of the reporting package.
 func (m *Metrics) WorkloadDropped(reason string) { m.workloadDrops.WithLabelValues(reason).Inc() }
 
+// ProcessStarted counts a start of a process; reason is empty for success, or
+// one of config's.
+func (m *Metrics) ProcessStarted(took time.Duration, reason string) {
+	m.processStarts.WithLabelValues(reason).Observe(took.Seconds())
+}
+
+// ProcessEnded counts the end of a process; reason is a constant of
+// sidecar/upstream/stdio.
+func (m *Metrics) ProcessEnded(reason string) { m.processEnds.WithLabelValues(reason).Inc() }
+
+// SessionRenewed counts a session with the workload that was opened again, or
+// could not be.
+func (m *Metrics) SessionRenewed(ok bool) {
+	result := "failed"
+	if ok {
+		result = "renewed"
+	}
+	m.renewals.WithLabelValues(result).Inc()
+}
+
+// Repaired counts an answer that had to be made valid; kind is a constant of
+// sidecar/proxy/repair.
+func (m *Metrics) Repaired(kind string) { m.repairs.WithLabelValues(kind).Inc() }
+
 // Draining notes that a drain has begun.
 func (m *Metrics) Draining() { m.draining.Set(1) }
 

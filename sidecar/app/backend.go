@@ -1,0 +1,162 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/sidecar/agent"
+	"github.com/fairlead-dev/fairlead/sidecar/config"
+	"github.com/fairlead-dev/fairlead/sidecar/health"
+	"github.com/fairlead-dev/fairlead/sidecar/observe"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream/http"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream/stdio"
+)
+
+// workload is what both kinds of upstream offer.
+type workload interface {
+	proxy.Workload
+	Handshake(ctx context.Context) (upstream.Info, error)
+	Check(ctx context.Context) error
+	Shutdown(ctx context.Context)
+}
+
+// proxied is the Backend of the product: the proxy in front of a workload.
+type proxied struct {
+	*proxy.Proxy
+	workload  workload
+	processes func() int
+
+	mu   sync.Mutex
+	last health.Peer // who answered the last handshake
+}
+
+// Proxy is the MakeBackend of the product.
+func Proxy(c Config, m *observe.Metrics) (Backend, error) {
+	log := observe.NewLimited(c.Log)
+	b := &proxied{processes: func() int { return 0 }}
+	binding := mcp.Streamable
+	switch w := c.Boot.Workload; w.Type {
+	case config.WorkloadStdio:
+		pool := newPool(c.AgentSocket, *w.Stdio, m, log)
+		b.workload, b.processes, binding = pool, pool.Processes, mcp.Stdio
+	case config.WorkloadMCP:
+		b.workload = http.New(http.Config{
+			Port:    w.MCP.Port,
+			Path:    w.MCP.Path,
+			Hold:    holdTime,
+			Startup: startup(w),
+			Hooks: http.Hooks{
+				Renewed: func(err error) { m.SessionRenewed(err == nil) },
+				Peer:    peerHooks(m, log),
+			},
+		})
+	default:
+		return nil, errors.New("unknown type of workload")
+	}
+	b.Proxy = proxy.New(proxy.Config{Workload: b.workload, Name: c.Boot.Server.Name, Hooks: proxyHooks(binding.String(), m, log)})
+	return b, nil
+}
+
+func newPool(socket string, s config.Stdio, m *observe.Metrics, log *observe.Limited) *stdio.Pool {
+	return stdio.New(stdio.Config{
+		Starter:         stdio.Agent{Dialer: agent.Dialer{Socket: socket}},
+		MaxProcesses:    s.MaxProcesses,
+		Idle:            seconds(s.IdleSeconds),
+		Startup:         seconds(s.StartupSeconds),
+		MaxMessageBytes: s.MaxMessageBytes,
+		Hold:            holdTime,
+		Hooks: stdio.Hooks{
+			Started: func(took time.Duration, err error) {
+				reason := ""
+				if err != nil {
+					reason = failureOf(err).Reason
+					log.Warn("a process did not start", slog.String("reason", reason), slog.Any("error", observe.Untrusted(err.Error())))
+				}
+				m.ProcessStarted(took, reason)
+			},
+			Ended: func(why stdio.End, exit agent.Exit) {
+				m.ProcessEnded(string(why))
+				if why == stdio.EndCrashed {
+					log.Warn("a process ended by itself", slog.Int("exitCode", exit.Code), slog.String("signal", exit.Signal))
+				}
+			},
+			Peer: peerHooks(m, log),
+		},
+	})
+}
+
+func peerHooks(m *observe.Metrics, log *observe.Limited) peer.Hooks {
+	return peer.Hooks{
+		Dropped: func(d peer.Drop) { m.WorkloadDropped(string(d)) },
+		Noise: func(excerpt string) {
+			log.Warn("the workload wrote what is not the protocol", slog.Any("text", observe.Untrusted(excerpt)))
+		},
+		StringID: func() { m.Repaired("string_id") },
+	}
+}
+
+func proxyHooks(binding string, m *observe.Metrics, log *observe.Limited) proxy.Hooks {
+	return proxy.Hooks{
+		Called: func(method string, took time.Duration, failure string) {
+			m.ClientOperation(hook.Operation{Method: method, Binding: binding}, hook.End{ErrorType: failure, Duration: took})
+		},
+		Tools: func(names []string, _ bool) { m.Tools.Learn(names...) },
+		Repaired: func(method string, kind repair.Kind, item string) {
+			m.Repaired(string(kind))
+			log.Warn("an answer of the workload was repaired", slog.String("method", method), slog.String("kind", string(kind)),
+				slog.Any("item", observe.Untrusted(item)))
+		},
+		Lossy: m.WorkloadDropped,
+	}
+}
+
+// Processes implements Backend.
+func (b *proxied) Processes() int { return b.processes() }
+
+// Close implements Backend.
+func (b *proxied) Close(ctx context.Context) { b.workload.Shutdown(ctx) }
+
+// Handshake implements health.Workload. A workload that is full of sessions is
+// up: it was, or there were none.
+func (b *proxied) Handshake(ctx context.Context) (health.Peer, error) {
+	info, err := b.workload.Handshake(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case err == nil:
+		b.last = health.Peer{Era: info.Era, Revision: info.Revision, Name: info.Name, Version: info.Version}
+	case !errors.Is(err, upstream.ErrBusy) || b.last == (health.Peer{}):
+		return health.Peer{}, failureOf(err)
+	}
+	return b.last, nil
+}
+
+// Check implements health.Workload.
+func (b *proxied) Check(ctx context.Context) error {
+	if err := b.workload.Check(ctx); err != nil {
+		return failureOf(err)
+	}
+	return nil
+}
+
+// failureOf puts an upstream's error into health's words.
+func failureOf(err error) *health.Failure {
+	var h *upstream.HandshakeError
+	if errors.As(err, &h) {
+		return &health.Failure{Reason: h.Reason, ExitCode: h.ExitCode, StderrTail: h.StderrTail, Err: err}
+	}
+	reason := config.ReasonBadHandshake
+	if errors.Is(err, context.DeadlineExceeded) {
+		reason = config.ReasonNoAnswer
+	}
+	return &health.Failure{Reason: reason, Err: err}
+}
