@@ -232,15 +232,15 @@ func TestCoreLivenessFailureLeavesThePodServing(t *testing.T) {
 		}
 		return n > 0, fmt.Sprintf("%d restarts", n)
 	})
-	world.Await(t, "the pod is ready again", func(ctx context.Context) (bool, string) {
+	world.Await(t, "the pod is ready again, and not draining", func(ctx context.Context) (bool, string) {
 		var now corev1.Pod
-		err := w.Get(ctx, client.ObjectKeyFromObject(&p), &now)
-		return err == nil && world.PodReady(&now), fmt.Sprint(err)
+		if err := w.Get(ctx, client.ObjectKeyFromObject(&p), &now); err != nil {
+			return false, err.Error()
+		}
+		status, err := w.Status(ctx, &now)
+		return err == nil && status.Ready && !status.Draining && world.PodReady(&now),
+			fmt.Sprintf("pod ready %v; sidecar ready %v, draining %v, %v", world.PodReady(&now), status.Ready, status.Draining, err)
 	})
-	status, err := w.Status(t.Context(), &p)
-	if err != nil || status.Draining || !status.Ready {
-		t.Errorf("draining %v, ready %v, %v", status.Draining, status.Ready, err)
-	}
 	callsWork(t, url)
 }
 
