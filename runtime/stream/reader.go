@@ -83,6 +83,7 @@ func (r *Reader) Take() ([]Event, error) {
 	}
 	if n := len(r.taken); n > 0 {
 		r.next = r.taken[n-1].Seq + 1
+		s.taken = max(s.taken, r.next-1)
 		if s.handle == "" {
 			// Nothing can be replayed: the bytes are the reader's until they
 			// are written.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/hook"
 )
 
 // overhead is what an event costs beyond its data.
@@ -30,6 +32,7 @@ type Stream struct {
 	bytes   int64   // of events, overhead included
 	next    uint64  // the next sequence number
 	evicted uint64  // the highest sequence number that was pushed out
+	taken   uint64  // the highest sequence number that a reader took
 	reader  *Reader
 	room    chan struct{} // closed when the reader has taken something
 	left    bool          // a reader has come and gone
@@ -170,6 +173,7 @@ func (s *Stream) unread() (n int, size int64) {
 func (s *Stream) lose() error {
 	s.evicted = s.next
 	s.next++
+	s.store.Observer.Drop(hook.DropEvicted)
 	s.endReader(ErrOverflow, false)
 	return ErrOverflow
 }
@@ -281,6 +285,9 @@ func (s *Stream) evict() {
 	s.events[0] = Event{}
 	s.events = s.events[1:]
 	s.evicted = first.Seq
+	if first.Seq > s.taken {
+		s.store.Observer.Drop(hook.DropEvicted)
+	}
 	cost := int64(len(first.Data) + overhead)
 	s.bytes -= cost
 	s.store.Budget.Release(cost)

@@ -128,6 +128,7 @@ func TestUnsolicitedMessagesWait(t *testing.T) {
 			}
 		}
 		e.close()
+		synctest.Wait()
 		for range 3 {
 			_ = s.Notify([]byte(`{"x":"` + strings.Repeat("a", 600<<10) + `"}`))
 		}

@@ -81,17 +81,17 @@ func (p *posted) legacyRequest() (kept bool, refusal *refusal) {
 	if refusal != nil {
 		return false, refusal
 	}
-	method, known := l.Profile().Method(p.msg.Method)
 	switch {
 	case p.msg.Method == mcp.MethodPing: // B11.7
 		p.used(l)
 		p.answer(jsonrpc.EncodeResult(p.msg.ID, []byte(`{}`)))
 		return false, nil
-	case !known || !method.Offered():
+	case !l.Profile().Serves(p.msg.Method):
 		p.used(l)
 		p.answer(jsonrpc.EncodeError(p.msg.ID, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")))
 		return false, nil
 	}
+	method, _ := l.Profile().Method(p.msg.Method)
 	return p.run(dispatch.Request{
 		Msg: p.msg, Profile: l.Profile(), Session: l, Principal: p.principal,
 		ClientCapabilities: l.ClientCapabilities(), ClientInfo: l.ClientInfo(),

@@ -22,12 +22,11 @@ type member struct {
 var _ dispatch.Channel = (*member)(nil)
 
 func (m *member) start() {
-	method, known := m.legacy.Profile().Method(m.msg.Method)
 	switch {
 	case m.msg.Method == mcp.MethodPing:
 		m.deliver(dispatch.Result([]byte(`{}`)), nil)
 		return
-	case !known || !method.Offered():
+	case !m.legacy.Profile().Serves(m.msg.Method):
 		m.deliver(dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")), nil)
 		return
 	}

@@ -35,8 +35,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 	if refusal := p.mirrors(profile); refusal != nil {
 		return false, refusal
 	}
-	method, known := profile.Method(p.msg.Method)
-	if !known || !method.Offered() {
+	if !profile.Serves(p.msg.Method) {
 		return false, refuse(http.StatusNotFound, hook.RejectMessage, jsonrpc.CodeMethodNotFound, "method not found").about(p.msg.ID) // W14.12, W14.13
 	}
 	if raw, ok := strictjson.Get(p.msg.Meta, mcp.MetaLogLevel); ok {
@@ -50,6 +49,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 		}
 	}
 	info, _ := strictjson.Get(p.msg.Meta, mcp.MetaClientInfo)
+	method, _ := profile.Method(p.msg.Method)
 	return p.run(dispatch.Request{
 		Msg: p.msg, Profile: profile, Principal: p.principal,
 		ClientCapabilities: capabilities, ClientInfo: info,

@@ -159,11 +159,13 @@ func TestReverseCallsEnd(t *testing.T) {
 				outcome := make(chan dispatch.Outcome)
 				go func() { outcome <- x.Call(context.Background(), "roots/list", nil) }()
 				s.message()
-				go end(l, id)
+				over := make(chan struct{})
+				go func() { defer close(over); end(l, id) }()
 				if o := <-outcome; o.Err == nil {
 					t.Errorf("%+v", o)
 				}
 				<-h.ended
+				<-over
 				_, _ = io.ReadAll(s.res.Body)
 			})
 		})
