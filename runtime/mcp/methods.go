@@ -124,6 +124,16 @@ func (m Method) Offered() bool {
 	return !m.Listening && m.Extension == "" && m.Needs != CapTasks
 }
 
+// Serves reports whether a request may go to a Server: a method of the revision
+// that is offered, or one that no revision knows, which is the Server's own
+// business (bridge section 13).
+func (p Profile) Serves(name string) bool {
+	if m, known := p.Method(name); known {
+		return m.Offered()
+	}
+	return !KnownMethod(name)
+}
+
 // Method finds what the revision says about a request from the client.
 func (p Profile) Method(name string) (Method, bool) { return p.find(name, false) }
 

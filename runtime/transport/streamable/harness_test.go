@@ -46,6 +46,10 @@ func (b *backend) Open(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 }
 
 func (b *backend) Serve(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	if x.Msg.Method == "no/such" {
+		// Methods that no revision knows are the Server's to refuse.
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
+	}
 	b.mu.Lock()
 	b.calls++
 	b.mu.Unlock()

@@ -41,7 +41,7 @@ func items(array []byte, f fix) (out []byte, changed bool) {
 		default:
 			lead := array[at:begin]
 			if !written {
-				lead = bytes.TrimLeft(lead, ", \t\r\n")
+				lead = bytes.ReplaceAll(lead, []byte(","), nil)
 			} else if !bytes.ContainsRune(lead, ',') {
 				lead = []byte(",")
 			}

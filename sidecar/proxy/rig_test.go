@@ -1,0 +1,374 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/runtime/sse"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
+	"github.com/fairlead-dev/fairlead/sidecar/agent"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
+	upstdio "github.com/fairlead-dev/fairlead/sidecar/upstream/stdio"
+)
+
+// local starts this test binary as the workload's process: what the agent does
+// in a pod, without its container.
+type local struct {
+	file   string // holds the script
+	mu     sync.Mutex
+	starts int
+}
+
+func (l *local) Check(context.Context) error { return nil }
+
+func (l *local) Start(context.Context, string) (upstdio.Child, error) {
+	l.mu.Lock()
+	l.starts++
+	l.mu.Unlock()
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+l.file)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, os.Stderr
+	err = cmd.Start()
+	inR.Close()
+	outW.Close()
+	if err != nil {
+		return nil, err
+	}
+	c := &localChild{cmd: cmd, in: inW, out: outR, done: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait()
+		close(c.done)
+	}()
+	return c, nil
+}
+
+type localChild struct {
+	cmd     *exec.Cmd
+	in, out *os.File
+	done    chan struct{}
+	once    sync.Once
+}
+
+func (c *localChild) Stdin() io.WriteCloser { return c.in }
+func (c *localChild) Stdout() io.ReadCloser { return c.out }
+func (c *localChild) Done() <-chan struct{} { return c.done }
+func (c *localChild) Exit() agent.Exit      { return agent.Exit{Code: c.cmd.ProcessState.ExitCode()} }
+func (c *localChild) Close()                { c.in.Close(); c.out.Close() }
+
+func (c *localChild) Stop() {
+	c.once.Do(func() {
+		c.in.Close()
+		go func() {
+			t := time.NewTimer(2 * time.Second)
+			defer t.Stop()
+			select {
+			case <-t.C:
+				_ = c.cmd.Process.Kill()
+			case <-c.done:
+			}
+		}()
+	})
+}
+
+// events is what the hooks of a rig have seen.
+type events struct {
+	mu    sync.Mutex
+	lossy []string
+	fixed []repair.Note
+	noise []string
+	names []string
+	calls []string
+}
+
+// rig is the real front over HTTP, the proxy, and a scripted workload.
+type rig struct {
+	t      *testing.T
+	url    string
+	http   *http.Client
+	pool   *upstdio.Pool
+	child  *local
+	front  *streamable.Server
+	events *events
+}
+
+func (e *events) hooks() proxy.Hooks {
+	return proxy.Hooks{
+		Lossy: func(reason string) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.lossy = append(e.lossy, reason)
+		},
+		Repaired: func(_ string, kind repair.Kind, item string) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.fixed = append(e.fixed, repair.Note{Kind: kind, Item: item})
+		},
+		Tools: func(names []string, first bool) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if first {
+				e.names = nil
+			}
+			e.names = append(e.names, names...)
+		},
+		Called: func(method string, _ time.Duration, failure string) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.calls = append(e.calls, strings.TrimSpace(method+" "+failure))
+		},
+	}
+}
+
+func serve(t *testing.T, s script) *rig {
+	t.Helper()
+	r := &rig{t: t, child: &local{file: filepath.Join(t.TempDir(), "script")}, events: &events{}}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.child.file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := upstdio.Config{Starter: r.child, MaxProcesses: 8, MaxMessageBytes: 1 << 20, Startup: 20 * time.Second}
+	cfg.Hooks.Peer.Noise = func(line string) {
+		r.events.mu.Lock()
+		defer r.events.mu.Unlock()
+		r.events.noise = append(r.events.noise, line)
+	}
+	r.pool = upstdio.New(cfg)
+	r.front = front(t, proxy.New(proxy.Config{Workload: r.pool, Name: "fallback", Version: "9", Hooks: r.events.hooks()}), func() {
+		ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
+		defer stop()
+		r.pool.Shutdown(ctx)
+	}, r)
+	return r
+}
+
+// front serves a proxy over real sockets until the test ends; then workload is
+// shut down.
+func front(t *testing.T, p *proxy.Proxy, workload func(), r *rig) *streamable.Server {
+	t.Helper()
+	keys := &seal.Keyring{Server: "uid"}
+	if err := keys.LoadEphemeral(); err != nil {
+		t.Fatal(err)
+	}
+	srv := &streamable.Server{Handler: p, Keys: keys, Pod: "pod", Epoch: 1}
+	hs := httptest.NewServer(srv)
+	transport := &http.Transport{}
+	r.url, r.http = hs.URL+"/mcp", &http.Client{Transport: transport}
+	t.Cleanup(func() {
+		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		defer stop()
+		transport.CloseIdleConnections()
+		_ = srv.Shutdown(ctx, errors.New("test over"))
+		hs.CloseClientConnections()
+		hs.Close()
+		workload()
+	})
+	return srv
+}
+
+// client speaks one revision to the front.
+type client struct {
+	r        *rig
+	revision string
+	session  string
+	serial   int
+}
+
+// initialize opens a session; caps is a raw object.
+func (r *rig) initialize(revision, caps string) (*client, string) {
+	r.t.Helper()
+	c := &client{r: r}
+	res := c.post(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"` + revision + `","capabilities":` + caps + `,"clientInfo":{"name":"t","version":"0"}}}`)
+	if res.status != 200 || len(res.messages) != 1 {
+		r.t.Fatalf("initialize: %d %v", res.status, res.messages)
+	}
+	c.session, c.revision = res.header.Get("Mcp-Session-Id"), revision
+	return c, res.messages[0]
+}
+
+func (r *rig) legacy() *client {
+	r.t.Helper()
+	c, _ := r.initialize("2025-06-18", "{}")
+	return c
+}
+
+func (r *rig) modern() *client { return &client{r: r, revision: "2026-07-28"} }
+
+// response is a whole HTTP answer.
+type response struct {
+	status   int
+	header   http.Header
+	messages []string
+}
+
+// stream is an answer that is still being read.
+type stream struct {
+	t    *testing.T
+	resp *http.Response
+	sse  *sse.Reader
+	json bool
+	stop context.CancelFunc
+}
+
+func (c *client) send(method, body string, edit func(http.Header)) *stream {
+	c.r.t.Helper()
+	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	req, err := http.NewRequestWithContext(ctx, method, c.r.url, strings.NewReader(body))
+	if err != nil {
+		c.r.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.session != "" {
+		req.Header.Set("Mcp-Session-Id", c.session)
+		req.Header.Set("Mcp-Protocol-Version", c.revision)
+	}
+	if edit != nil {
+		edit(req.Header)
+	}
+	resp, err := c.r.http.Do(req)
+	if err != nil {
+		stop()
+		c.r.t.Fatal(err)
+	}
+	s := &stream{t: c.r.t, resp: resp, stop: stop}
+	s.json = !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+	s.sse = &sse.Reader{R: bufio.NewReader(resp.Body)}
+	return s
+}
+
+// next returns the next message; false at the end.
+func (s *stream) next() (string, bool) {
+	s.t.Helper()
+	if s.json {
+		b, err := io.ReadAll(s.resp.Body)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return strings.TrimSpace(string(b)), len(b) > 0
+	}
+	for {
+		ev, err := s.sse.Next()
+		if err != nil {
+			return "", false
+		}
+		if ev.IsMessage() {
+			return string(ev.Data), true
+		}
+	}
+}
+
+func (s *stream) want(text string) {
+	s.t.Helper()
+	got, ok := s.next()
+	if !ok || got != text {
+		s.t.Errorf("got  %s\nwant %s", got, text)
+	}
+}
+
+func (s *stream) close() { s.stop(); s.resp.Body.Close() }
+
+func (s *stream) rest() response {
+	s.t.Helper()
+	defer s.close()
+	out := response{status: s.resp.StatusCode, header: s.resp.Header}
+	for {
+		m, ok := s.next()
+		if !ok {
+			return out
+		}
+		out.messages = append(out.messages, m)
+		if s.json {
+			return out
+		}
+	}
+}
+
+func (c *client) post(body string) response { return c.send(http.MethodPost, body, nil).rest() }
+
+// request makes a request in the client's revision and returns its stream.
+func (c *client) request(id, method, params string) *stream {
+	c.r.t.Helper()
+	if c.session != "" {
+		if params != "" {
+			params = `,"params":` + params
+		}
+		return c.send(http.MethodPost, `{"jsonrpc":"2.0","id":`+id+`,"method":"`+method+`"`+params+`}`, nil)
+	}
+	if params == "" {
+		params = "{}"
+	}
+	for key, value := range map[string]string{"protocolVersion": `"2026-07-28"`, "clientCapabilities": `{"elicitation":{}}`, "clientInfo": `{"name":"t","version":"0"}`} {
+		out, err := strictjson.Splice([]byte(params), strictjson.Set([]byte(value), "_meta", "io.modelcontextprotocol/"+key))
+		if err != nil {
+			c.r.t.Fatal(err)
+		}
+		params = string(out)
+	}
+	return c.send(http.MethodPost, `{"jsonrpc":"2.0","id":`+id+`,"method":"`+method+`","params":`+params+`}`, func(h http.Header) {
+		h.Set("Mcp-Protocol-Version", "2026-07-28")
+		h.Set("Mcp-Method", method)
+		for _, member := range []string{"name", "uri"} {
+			raw, _ := strictjson.Get([]byte(params), member)
+			if text, ok := strictjson.String(raw); ok {
+				h.Set("Mcp-Name", text)
+			}
+		}
+	})
+}
+
+// call makes a request with a fresh id and returns result or error, raw.
+func (c *client) call(method, params string) string {
+	c.r.t.Helper()
+	c.serial++
+	id := fmt.Sprint(c.serial)
+	res := c.request(id, method, params).rest()
+	if len(res.messages) == 0 {
+		c.r.t.Fatalf("%s: status %d, no message", method, res.status)
+	}
+	last := res.messages[len(res.messages)-1]
+	want := `{"jsonrpc":"2.0","id":` + id + `,`
+	if !strings.HasPrefix(last, want) {
+		c.r.t.Fatalf("%s: answer %s", method, last)
+	}
+	last = strings.TrimSuffix(strings.TrimPrefix(last, want), "}")
+	if text, ok := strings.CutPrefix(last, `"result":`); ok {
+		return text
+	}
+	return strings.TrimPrefix(last, `"error":`)
+}
+
+func (c *client) want(method, params, want string) {
+	c.r.t.Helper()
+	if got := c.call(method, params); got != want {
+		c.r.t.Errorf("%s\ngot  %s\nwant %s", method, got, want)
+	}
+}
