@@ -2,5 +2,5 @@
 // and gives each test a namespace of its own in it.
 //
 // It knows where the binaries come from and how to say so when they are
-// missing. It must not know what is tested: no kinds, no reconcilers.
+// missing. It must not know reconcilers; of kinds it knows what a legal status is.
 package testkit
