@@ -50,6 +50,9 @@ type Session interface {
 	// Call makes a reverse request that belongs to no client request. params
 	// is raw; the result is raw (B6.3).
 	Call(ctx context.Context, method string, params []byte) Outcome
+	// Listening reports whether the client reads a standalone stream, so that
+	// it can be reached outside its requests (P15). It does not block.
+	Listening() bool
 	// Close ends the session: in-flight exchanges, streams, pending calls.
 	// Idempotent; does not wait for peers.
 	Close(cause error)

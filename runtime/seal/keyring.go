@@ -50,7 +50,7 @@ type Key struct {
 }
 
 // Keyring seals with one key and opens with several, so that keys can be
-// rotated (C3). The zero value opens nothing and seals nothing until Load. All
+// rotated. The zero value opens nothing and seals nothing until Load. All
 // methods may be called concurrently; Load swaps the whole ring at once.
 type Keyring struct {
 	// Server is mixed into every handle: handles of another server do not
@@ -172,7 +172,7 @@ func (k *Keyring) Open(p Purpose, token string) ([]byte, error) {
 	return plain, nil
 }
 
-// bind is the associated data: server and purpose (C2).
+// bind is the associated data: server and purpose.
 func (k *Keyring) bind(p Purpose) []byte {
 	return append([]byte{byte(p)}, k.Server...)
 }

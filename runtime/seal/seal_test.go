@@ -54,7 +54,7 @@ func TestSessionRoundTrip(t *testing.T) {
 	}
 }
 
-// B0.6, C1, C2: whatever is wrong, a handle is unknown.
+// B0.6: whatever is wrong, a handle is unknown.
 func TestForeignHandlesAreUnknown(t *testing.T) {
 	k := ring(t, "uid", key("a", 1), key("b", 2))
 	s := session()
@@ -126,7 +126,7 @@ func TestStreamHandles(t *testing.T) {
 	}
 }
 
-// C3: two keys live side by side, a bad load leaves the old ring.
+// Two keys live side by side, a bad load leaves the old ring.
 func TestRotation(t *testing.T) {
 	k := ring(t, "uid", key("old", 1))
 	token, _ := k.SealSession(session(), "a")

@@ -204,6 +204,19 @@ func (s *Session) Standalone() []*stream.Stream {
 	return append([]*stream.Stream(nil), s.streams.standalone...)
 }
 
+// Listening reports whether a standalone stream is being read: the client can
+// be reached outside its requests and is not idle (P15). It does not block.
+func (s *Session) Listening() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, st := range s.streams.standalone {
+		if st.Live() {
+			return true
+		}
+	}
+	return false
+}
+
 // forget drops what the store no longer has.
 func (s *Session) forget(st *stream.Stream) {
 	s.mu.Lock()

@@ -377,8 +377,8 @@ func TestBudgetOfStreams(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var held int64
-		b := &stream.Budget{Max: 100, Observer: &hook.Observer{Buffered: func(n int64) { held += n }}}
+		var held atomic.Int64
+		b := &stream.Budget{Max: 100, Observer: &hook.Observer{Buffered: func(n int64) { held.Add(n) }}}
 		ctx := t.Context()
 		if err := b.Acquire(ctx, 101); err != stream.ErrTooLarge {
 			t.Errorf("got %v", err)
@@ -416,8 +416,8 @@ func TestBudget(t *testing.T) {
 		}
 		b.Release(90)
 		b.Release(0)
-		if b.Used() != 0 || held != 0 {
-			t.Errorf("%d used, %d observed", b.Used(), held)
+		if n := held.Load(); b.Used() != 0 || n != 0 {
+			t.Errorf("%d used, %d observed", b.Used(), n)
 		}
 	})
 }

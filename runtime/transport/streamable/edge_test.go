@@ -267,7 +267,7 @@ func TestAuthentication(t *testing.T) {
 		a := l.ask(call{body: initialize("2025-11-25", "{}"), header: map[string]string{"Authorization": "Bearer alice"}})
 		id := a.header.Get("Mcp-Session-Id")
 		before := b.served()
-		// C1, B0.6, W10.11: for every method but the owner's the session is not
+		// B0.6, W10.11: for every method but the owner's the session is not
 		// there; authentication comes before the session and before the body.
 		for _, method := range []string{"POST", "GET", "DELETE"} {
 			for token, want := range map[string]int{"Bearer bob": 404, "Bearer poor": 403, "-": 401, "Bearer x": 401} {

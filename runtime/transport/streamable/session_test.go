@@ -133,7 +133,7 @@ func TestSessionLimits(t *testing.T) {
 	})
 }
 
-// D9, C1, C2: an id of another pod, server or key is unknown.
+// D9: an id of another pod, server or key is unknown.
 func TestForeignSessionIDs(t *testing.T) {
 	inLab(t, &backend{}, func(l *lab) {
 		id := l.connect("2025-11-25", "{}")

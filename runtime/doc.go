@@ -1,0 +1,59 @@
+// Package runtime is the root of a Model Context Protocol stack that speaks
+// every revision from 2024-11-05 to 2026-07-28. It holds no code; this is the
+// tour of its packages, in the order a request travels.
+//
+// # The way in
+//
+// transport/streamable takes the HTTP request. What is decided before anything
+// is read comes first (edge.go: path, Host, Origin, repeated fields, who asks),
+// then the body within its bounds (body.go), then the message (post.go), in the
+// order of W16.
+//
+// strictjson scans the bytes once: grammar, depth, unique names, valid UTF-8
+// (P8). Nothing is decoded. jsonrpc points out the few members that routing
+// needs; ids and payloads stay the bytes that came.
+//
+// The era is decided once (post.go, era). mcp is the only place that compares
+// revision strings: its Profile says what a revision has, its Wire how that
+// looks on a binding, its Method what the revision says about a request.
+// modern.go checks the envelope and the headers that mirror it; legacy.go finds
+// the session.
+//
+// A session id is a sealed handle (seal): only this server's keys open it, and
+// only for the principal it was made for. session keeps what it stands for: the
+// owner, two clocks, the streams, and one place that tears all of it down.
+//
+// dispatch starts the exchange (Dispatcher.Start): in-flight table, turn,
+// deadline, and one end, whatever comes first. Its Server interface is where
+// the stack ends and somebody's server or proxy begins.
+//
+// # The way back
+//
+// answer.go decides late whether the answer is JSON or an event stream: the
+// first notification, a reverse call or the clock makes it a stream. stream
+// holds each stream as an object with its own sequence and one bounded ring,
+// which is outbox and replay store at once; connection.go writes it, sse frames
+// it. What a slow reader costs, it costs itself (P18).
+//
+// A reverse call (dispatch, Exchange.Call) goes out on the stream of its
+// exchange; the client's answer is a POST of its own that finds it by id
+// (Legacy.Receive). Cancel, disconnect, deadline, the end of a session and a
+// drain all become the cause of one context, which ends an exchange together
+// with its reverse calls (D3).
+//
+// get.go resumes exactly one stream (P2), drain.go ends what must end when the
+// server goes away (P24), and hook tells whoever watches.
+//
+// # The other leg
+//
+// client talks to servers: client/peer is one conversation over a connection
+// with messages in and out, client/httpleg the same over streamable HTTP,
+// transport/stdio the framing of pipes. salvage tells what can be saved of an
+// answer that is broken.
+//
+// # What holds it together
+//
+// Lower packages know nothing of higher ones; only the standard library and one
+// JSON scanner are used; every buffer, queue and wait has a bound, a policy at
+// the bound and a hook. hack/verify checks the first two.
+package runtime
