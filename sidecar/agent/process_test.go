@@ -66,8 +66,7 @@ func TestWritingToAChildThatNeverReadsEndsWithTheDeadline(t *testing.T) { // E4
 	r := newRig(t)
 	p := r.start("hang", quick)
 	p.Stdin.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
-	n, err := p.Stdin.Write(make([]byte, 1<<20))
-	if !errors.Is(err, os.ErrDeadlineExceeded) || n == 0 {
+	if n, err := p.Stdin.Write(make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("wrote %d, %v", n, err)
 	}
 	p.Stdout.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
@@ -102,31 +101,31 @@ func TestCloseInterruptsBlockedCallsAndIsIdempotent(t *testing.T) {
 }
 
 func TestTheLadderFromStdinToKill(t *testing.T) { // W18.7
+	const soon, never = 50 * time.Millisecond, time.Minute
 	tests := map[string]struct {
-		steps  string
-		end    func(*agent.Process)
-		want   agent.Exit
-		output string
+		steps       string
+		stdin, term time.Duration
+		end         func(*agent.Process)
+		want        agent.Exit
+		output      string
 	}{
 		"one that heeds the end of stdin ends by itself": {
-			"echo exit:3", func(p *agent.Process) { p.Stop() }, agent.Exit{Code: 3}, ""},
+			"echo exit:3", never, never, stop, agent.Exit{Code: 3}, ""},
 		"one that does not is told by TERM": {
-			"onterm exit:4", func(p *agent.Process) { p.Stop() }, agent.Exit{Code: 4}, "armed\nterminated\n"},
+			"onterm exit:4", soon, never, stop, agent.Exit{Code: 4}, "armed\nterminated\n"},
 		"TERM kills one that handles nothing": {
-			"sleep:1h", func(p *agent.Process) { p.Stop() }, agent.Exit{Code: -1, Signal: "TERM"}, ""},
+			"sleep:1h", soon, never, stop, agent.Exit{Code: -1, Signal: "TERM"}, ""},
 		"one that ignores TERM is killed": {
-			"deaf say:armed hang", func(p *agent.Process) { p.Stop() }, agent.Exit{Code: -1, Signal: "KILL"}, "armed\n"},
+			"deaf say:armed hang", soon, soon, stop, agent.Exit{Code: -1, Signal: "KILL"}, "armed\n"},
 		"one that is stopped still hears TERM": {
-			"say:armed suspend sleep:1h", func(p *agent.Process) { p.Stop() }, agent.Exit{Code: -1, Signal: "TERM"}, "armed\n"},
+			"say:armed suspend sleep:1h", soon, never, stop, agent.Exit{Code: -1, Signal: "TERM"}, "armed\n"},
 		"a signal is passed on at once": {
-			"onterm exit:5", func(p *agent.Process) { p.Signal(agent.SIGTERM) }, agent.Exit{Code: 5}, "armed\nterminated\n"},
+			"onterm exit:5", never, never, func(p *agent.Process) { p.Signal(agent.SIGTERM) }, agent.Exit{Code: 5}, "armed\nterminated\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
-			p := r.start(tt.steps, func(req *agent.StartRequest) {
-				req.StdinGrace, req.TermGrace = 500*time.Millisecond, 500*time.Millisecond
-			})
+			p := r.start(tt.steps, func(req *agent.StartRequest) { req.StdinGrace, req.TermGrace = tt.stdin, tt.term })
 			out := r.lines(p)
 			said := ""
 			if strings.Contains(tt.output, "armed") {
@@ -143,6 +142,8 @@ func TestTheLadderFromStdinToKill(t *testing.T) { // W18.7
 		})
 	}
 }
+
+func stop(p *agent.Process) { p.Stop() }
 
 func TestUnknownSignalsAreRefusedOnOurSide(t *testing.T) {
 	r := newRig(t)

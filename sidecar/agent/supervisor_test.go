@@ -277,15 +277,9 @@ func TestABadCommandEndsTheProcess(t *testing.T) {
 	}
 }
 
-func TestTerminationEndsEverythingWithinItsClock(t *testing.T) { // O3
-	r := newRig(t, "--termination", "2s")
+func TestTerminationBeginsWithTheEndOfStdin(t *testing.T) { // O3, W18.7
+	r := newRig(t, "--termination", "5m")
 	heeds := r.start("echo exit:3", patient)
-	hears := r.start("onterm exit:4", patient)
-	deaf := r.start("daemon deaf say:armed hang", patient)
-	r.lines(hears).next()
-	out := r.lines(deaf)
-	daemon := out.pid()
-	out.next()
 	silent, err := net.Dial("unix", r.Socket) // has not said what it wants
 	if err != nil {
 		t.Fatal(err)
@@ -295,17 +289,45 @@ func TestTerminationEndsEverythingWithinItsClock(t *testing.T) { // O3
 	if got := r.done(heeds); got.Code != 3 { // this package closed its stdin
 		t.Errorf("%+v", got)
 	}
-	if got := r.done(hears); got.Code != 4 {
-		t.Errorf("%+v", got)
+	if _, err := r.try("echo"); agent.CodeOf(err) != agent.CodeUnreachable {
+		t.Errorf("a start after the end: %v", err)
 	}
+}
+
+func TestTerminationEndsWhateverIsLeft(t *testing.T) { // O3
+	r := newRig(t, "--termination", "1s")
+	deaf := r.start("daemon deaf say:armed hang", patient)
+	out := r.lines(deaf)
+	daemon := out.pid()
+	out.next()
+	r.terminate()
 	if got := r.done(deaf); got.Signal != "KILL" {
 		t.Errorf("%+v", got)
 	}
 	if alive(daemon) {
 		t.Error("a daemon lives on")
 	}
-	if _, err := r.try("echo"); agent.CodeOf(err) != agent.CodeUnreachable {
-		t.Errorf("a start after the end: %v", err)
+}
+
+func TestStartsAreRefusedWhileTheContainerIsTerminated(t *testing.T) { // O3
+	r := newRig(t, "--termination", "5s")
+	held := r.start("deaf say:armed hang", patient)
+	r.lines(held).next()
+	early, err := net.Dial("unix", r.Socket) // accepted before the socket closes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer early.Close()
+	r.quit = true
+	r.cmd.Process.Signal(syscall.SIGTERM)
+	r.eventually("the socket is gone", func() bool { return agent.CodeOf(r.Check(t.Context())) == agent.CodeUnreachable })
+	if p, err := r.try("echo"); err == nil {
+		p.Close()
+		t.Error("a process was started")
+	}
+	held.Signal(agent.SIGKILL)
+	if err := r.wait(); err != nil {
+		t.Errorf("exit: %v\n%s", err, r.log)
 	}
 }
 

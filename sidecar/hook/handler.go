@@ -51,7 +51,7 @@ func (h *handler) serve(ctx context.Context) {
 	h.conn.SetReadDeadline(time.Time{})
 	watch.Go(func() {
 		defer gone()
-		h.conn.Read(make([]byte, 1))
+		_, _ = h.conn.Read(make([]byte, 1))
 	})
 	outcome := h.server.decide(here, kind)
 	h.end(kind, outcome)

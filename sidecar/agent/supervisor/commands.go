@@ -32,11 +32,11 @@ func (r *commands) read(c *connection, p *process) error {
 	stop := r.stop
 	for {
 		line, err := c.lines.Next(wire.MaxCommand)
-		switch {
-		case errors.Is(err, wire.ErrTooLong):
+		if errors.Is(err, wire.ErrTooLong) {
 			return err
-		case err != nil:
-			return nil
+		}
+		if err != nil {
+			return nil //nolint:nilerr // however a connection ends, it is the peer's to end it
 		}
 		command, err := wire.ParseCommand(line)
 		if err != nil {

@@ -34,7 +34,7 @@ func (s *Supervisor) serve(c *connection) {
 	case err != nil:
 		c.refuse(refuse(agent.CodeMalformed, "%v", err))
 	case req.Ping != nil:
-		c.reply(wire.Reply{Pong: &wire.Pong{Processes: s.processes(), Max: s.MaxProcesses}})
+		_ = c.reply(wire.Reply{Pong: &wire.Pong{Processes: s.processes(), Max: s.MaxProcesses}})
 	default:
 		s.start(c, req.Start)
 	}
@@ -92,13 +92,14 @@ func (s *Supervisor) start(c *connection, req *wire.Start) {
 	p.supervise(c)
 }
 
-// refuse answers with err, which is an *agent.Error, and closes.
+// refuse answers with err, which is an *agent.Error, and closes. A peer that
+// does not take the answer has gone.
 func (c *connection) refuse(err error) {
 	var e *agent.Error
 	if !errors.As(err, &e) {
 		e = &agent.Error{Code: agent.CodeExec, Detail: err.Error()}
 	}
-	c.reply(wire.Reply{Error: &wire.Refusal{Code: string(e.Code), Message: e.Detail}})
+	_ = c.reply(wire.Reply{Error: &wire.Refusal{Code: string(e.Code), Message: e.Detail}})
 	c.Close()
 }
 

@@ -46,7 +46,7 @@ func (p *process) supervise(c *connection) {
 	<-drained
 	timer.Stop()
 	p.stderr.Close()
-	c.report(wire.Report{Exit: exitOf(p.child.status, tail.tail)})
+	_ = c.report(wire.Report{Exit: exitOf(p.child.status, tail.tail)}) // the peer may have gone long ago
 	c.Close()
 	<-commands.gone
 }
@@ -69,7 +69,7 @@ func (p *process) wait(c *connection, commands *commands) {
 			p.begin(&l, p.grace)
 		case <-stopping:
 			stopping = nil
-			c.report(wire.Report{Stopping: &wire.Empty{}})
+			_ = c.report(wire.Report{Stopping: &wire.Empty{}})
 			limit := p.supervisor.Termination
 			p.begin(&l, grace{limit / 5, limit * 3 / 5})
 		case <-l.timer():

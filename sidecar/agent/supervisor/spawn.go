@@ -39,8 +39,9 @@ func (s *Supervisor) spawn(req *wire.Start) (p *process, stdin, stdout int, err 
 		closeAll(pipes.ours)
 		return nil, 0, 0, execError(err, path, req.Cwd)
 	}
-	// Only the stderr end stays here; the poller reads it.
-	unix.SetNonblock(pipes.ours[2], true)
+	// Only the stderr end stays here. NewFile gives it to the poller if it is
+	// non-blocking; if not, a thread would wait in read, which works too.
+	_ = unix.SetNonblock(pipes.ours[2], true)
 	p = &process{
 		supervisor: s,
 		key:        req.Key,

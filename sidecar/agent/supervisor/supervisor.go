@@ -31,6 +31,8 @@ const (
 	firstLineTimeout = 5 * time.Second
 	// writeTimeout bounds one line to a sidecar that does not read.
 	writeTimeout = 2 * time.Second
+	// lastSecond is for the sweeps after the last KILL.
+	lastSecond = time.Second
 	// acceptPause follows an accept that failed for want of descriptors.
 	acceptPause = 100 * time.Millisecond
 )
@@ -48,9 +50,10 @@ type Supervisor struct {
 	// MaxProcesses bounds the processes alive or being ended; zero: the
 	// default.
 	MaxProcesses int
-	// Termination bounds the end of Serve: children have a fifth of it after
-	// the sidecar was told to close their stdin, then TERM; KILL at four
-	// fifths. Zero: the default.
+	// Termination is the clock of the end of Serve: children have a fifth of
+	// it after the sidecar was told to close their stdin, then TERM; KILL at
+	// four fifths. What is not gone a second after its end (it comes out of
+	// O3's margin) is left to the kernel. Zero: the default.
 	Termination time.Duration
 	// Log is the container's log. Required.
 	Log *Log
@@ -68,7 +71,7 @@ type Supervisor struct {
 }
 
 // Serve answers connections on l until ctx ends; then it closes l, ends all
-// processes within Termination and returns nil. It owns l. An error means that
+// processes by Termination and returns nil. It owns l. An error means that
 // it could not begin, or that the listener broke; processes are ended all the
 // same.
 func (s *Supervisor) Serve(ctx context.Context, l *net.UnixListener) error {
@@ -98,7 +101,7 @@ func (s *Supervisor) Serve(ctx context.Context, l *net.UnixListener) error {
 		close(s.stopping)
 		l.Close()
 	}
-	if !finished(&conns, s.Termination) {
+	if !finished(&conns, s.Termination+lastSecond) {
 		// Something does not die, for instance in a dead network file system.
 		// The helpers are left to it; the caller exits.
 		s.Log.Printf("processes are left after %v", s.Termination)

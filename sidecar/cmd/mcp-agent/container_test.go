@@ -113,7 +113,7 @@ func start(t *testing.T, d agent.Dialer, steps string) *agent.Process {
 	p, err := d.Start(context.Background(), agent.StartRequest{
 		Key:        "k" + strconv.FormatInt(time.Now().UnixNano(), 36),
 		Env:        map[string]string{"CHILD": steps},
-		StdinGrace: time.Second, TermGrace: time.Second,
+		StdinGrace: time.Minute, TermGrace: time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

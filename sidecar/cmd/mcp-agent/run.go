@@ -36,7 +36,7 @@ func run(args []string, stderr io.Writer) int {
 	}
 	// Whatever the container runtime left open is not for our children (E5).
 	// Older kernels do not know the call; the runtimes close their own.
-	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
+	_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
 
 	ctx, stop := termSignal()
 	defer stop()

@@ -224,7 +224,7 @@ func answerJSON(w http.ResponseWriter, r *http.Request, raw []byte) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Write(raw)
+	_, _ = w.Write(raw)
 }
 
 // get opens the stream for what belongs to no request, or resumes any.

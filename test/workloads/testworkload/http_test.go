@@ -10,7 +10,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
+
+var client = &http.Client{Timeout: time.Minute}
 
 // web is a started HTTP workload.
 type web struct {
@@ -44,7 +47,7 @@ func (w *web) do(method, path, body string, header ...string) *http.Response {
 			req.Host = header[i+1]
 		}
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		w.Fatal(err)
 	}

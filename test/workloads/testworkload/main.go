@@ -94,7 +94,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: testworkload serve|serve-http|hang [flags]")
 		os.Exit(2)
 	}
-	fs.Parse(args) // exits by itself
+	_ = fs.Parse(args) // exits by itself
 	if fs.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "testworkload: what is %q?\n", fs.Args())
 		os.Exit(2)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -61,8 +62,8 @@ func (s *session) request(ctx context.Context, m message, out outlet) []byte {
 		return nil // cancelled: no answer
 	}
 	if err != nil {
-		f, ok := err.(*failure)
-		if !ok {
+		var f *failure
+		if !errors.As(err, &f) {
 			f = &failure{codeInvalidParams, err.Error()}
 		}
 		return encode(message{ID: s.answerID(m.ID), Error: f})

@@ -87,5 +87,5 @@ func (l *lineWriter) write(raw []byte) {
 	if l.o.crlf {
 		end = "\r\n\r\n"
 	}
-	l.w.Write(append(raw, end...))
+	_, _ = l.w.Write(append(raw, end...))
 }

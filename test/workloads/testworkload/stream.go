@@ -45,7 +45,7 @@ func (s *stream) follow(ctx context.Context, w http.ResponseWriter, from int) {
 	// 2025-11-25 wants an id before anything can be lost.
 	fmt.Fprintf(w, "id: %s-%d\ndata:\n\n", s.id, from)
 	for {
-		flusher.Flush()
+		_ = flusher.Flush()
 		s.mu.Lock()
 		events, ended, more := s.events[min(from, len(s.events)):], s.ended, s.more
 		s.sent = max(s.sent, len(s.events))

@@ -156,7 +156,7 @@ func spawnTool(_ context.Context, _ *call, a arguments) (string, error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	go cmd.Wait()
+	go func() { _ = cmd.Wait() }()
 	return fmt.Sprint(cmd.Process.Pid), nil
 }
 

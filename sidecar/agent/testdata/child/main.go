@@ -55,9 +55,11 @@ func do(verb, arg string) {
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case "stderr":
 		n, _ := strconv.Atoi(arg)
+		var all []byte
 		for i := range n {
-			fmt.Fprintf(os.Stderr, "line %d\n", i)
+			all = fmt.Appendf(all, "line %d\n", i)
 		}
+		os.Stderr.Write(all)
 	case "grunt": // one line of that many bytes
 		n, _ := strconv.Atoi(arg)
 		os.Stderr.Write(append(bytes.Repeat([]byte("x"), n), '\n'))
