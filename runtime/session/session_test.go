@@ -328,3 +328,28 @@ func TestCarrierWaits(t *testing.T) {
 		post.Drop()
 	})
 }
+
+func TestListening(t *testing.T) { // P15
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, &session.Registry{Streams: &stream.Store{}}, "k", "")
+		if s.Listening() {
+			t.Error("listens before there is a stream")
+		}
+		st, err := s.OpenStandalone("h", nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader, err := st.Attach(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !s.Listening() {
+			t.Error("a stream that is read does not count")
+		}
+		reader.Close()
+		if s.Listening() {
+			t.Error("a stream that nobody reads counts")
+		}
+		s.Close(nil)
+	})
+}

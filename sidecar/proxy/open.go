@@ -22,7 +22,7 @@ func (p *Proxy) Open(ctx context.Context, x *dispatch.Exchange, s dispatch.Sessi
 	leg, err := p.cfg.Workload.OpenSession(ctx, upstream.SessionRequest{
 		Params:    params,
 		Handler:   state,
-		Listening: listening(s),
+		Listening: s.Listening,
 		Ended:     func(cause error) { s.Close(ended(cause)) },
 	})
 	if err != nil {
@@ -75,14 +75,6 @@ func (p *Proxy) serverInfo(in *peer.Init) []byte {
 	b := strictjson.Quote([]byte(`{"name":`), p.cfg.Name)
 	b = strictjson.Quote(append(b, `,"version":`...), p.cfg.Version)
 	return append(b, '}')
-}
-
-// listening is how a session says that its client can be reached any time.
-func listening(s dispatch.Session) func() bool {
-	if l, ok := s.(interface{ Listening() bool }); ok {
-		return l.Listening
-	}
-	return nil
 }
 
 // Closed implements dispatch.Server.
