@@ -69,9 +69,10 @@ func TestALiveContractChangesWithoutARestart(t *testing.T) {
 	if resp, _, err := r.post(call(4)); err != nil || resp.StatusCode != 200 {
 		t.Errorf("the session did not survive: %v %v", err, resp)
 	}
-	if _, metrics := r.get(r.scrape, "/metrics"); !strings.Contains(metrics, "fairlead_live_contract_errors_total 1") {
-		t.Error("the error is not counted")
-	}
+	r.until("the error is counted", func() bool {
+		_, metrics := r.get(r.scrape, "/metrics")
+		return strings.Contains(metrics, "fairlead_live_contract_errors_total 1")
+	})
 }
 
 func TestThePublicPortServesTheEndpointAndHealthzOnly(t *testing.T) { // R17, R20

@@ -258,7 +258,8 @@ func (m *Monitor) ride(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, m.Clocks.Suspended)
 	defer cancel()
 	for ctx.Err() == nil {
-		pause(ctx, m.Clocks.Every)
+		// A container may be gone and back within a second.
+		pause(ctx, m.Clocks.Every/10)
 		if m.check(ctx) != nil {
 			return
 		}

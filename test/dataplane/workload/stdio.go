@@ -10,7 +10,7 @@ import (
 
 func serveStdio(o options) error {
 	if o.garbage {
-		fmt.Print("🚀 workload v1 ready\n\n\x1b[32mlistening\x1b[0m\n{not json}\n")
+		fmt.Print("🚀 workload v1 ready\n\n\x1b[32mlistening\x1b[0m\n")
 	}
 	s := newServer()
 	var mu sync.Mutex
