@@ -44,7 +44,7 @@ func StripClientMeta(raw, meta []byte) ([]byte, error) {
 	}
 	var edits []strictjson.Edit
 	strictjson.Each(meta, func(key, _ []byte) bool {
-		if ForgedFromClient(string(key)) {
+		if len(key) >= len(VendorPrefix) && ForgedFromClient(string(key)) {
 			edits = append(edits, strictjson.Delete("params", "_meta", string(key)))
 		}
 		return true

@@ -63,22 +63,35 @@ func (b *Budget) TryAcquire(n int64) bool {
 	return ok
 }
 
+// AcquireNow is Acquire that takes n bytes only if nobody waits and they are
+// free.
+func (b *Budget) AcquireNow(n int64) bool {
+	b.mu.Lock()
+	ok := b.waiters.Len() == 0 && b.used+n <= b.limit()
+	if ok {
+		b.used += n
+	}
+	b.mu.Unlock()
+	if ok {
+		b.Observer.Buffer(n)
+	}
+	return ok
+}
+
 // Acquire takes n bytes, waiting its turn until they are free or ctx ends. The
 // error is ErrTooLarge or ctx's cause.
 func (b *Budget) Acquire(ctx context.Context, n int64) error {
+	if b.AcquireNow(n) {
+		return nil
+	}
 	b.mu.Lock()
 	if n > b.limit() {
 		b.mu.Unlock()
 		return ErrTooLarge
 	}
-	if b.waiters.Len() == 0 && b.used+n <= b.limit() {
-		b.used += n
-		b.mu.Unlock()
-		b.Observer.Buffer(n)
-		return nil
-	}
 	w := &waiter{n: n, ready: make(chan struct{})}
 	at := b.waiters.PushBack(w)
+	b.grant() // what was given back meanwhile
 	b.mu.Unlock()
 	select {
 	case <-w.ready:

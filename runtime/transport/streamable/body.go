@@ -17,9 +17,10 @@ const bodyStep = 64 << 10
 
 // body is a request body with what it holds of the budget.
 type body struct {
-	data   []byte
-	holds  int64
-	budget *stream.Budget
+	data     []byte
+	holds    int64
+	budget   *stream.Budget
+	deadline time.Time // for the bytes, and for room to put them
 }
 
 // release gives the budget back; the bytes stay valid.
@@ -36,16 +37,13 @@ func (q *request) read() (*body, *refusal) {
 		return nil, tooLarge()
 	}
 	deadline := time.Now().Add(q.settings.BodyTimeout)
-	rc := http.NewResponseController(q.w)
-	timed := rc.SetReadDeadline(deadline) == nil
-	ctx, cancel := context.WithDeadline(q.r.Context(), deadline)
-	defer cancel()
-	b := &body{budget: q.s.Budget}
-	refusal := q.fill(ctx, b, limit)
+	timed := q.rc.SetReadDeadline(deadline) == nil
+	b := &body{budget: q.s.Budget, deadline: deadline}
+	refusal := q.fill(b, limit)
 	if timed {
 		// The deadline is the connection's: it must not outlive the body, or
 		// it would end the request (P33.10).
-		_ = rc.SetReadDeadline(time.Time{})
+		_ = q.rc.SetReadDeadline(time.Time{})
 	}
 	if refusal != nil {
 		b.release()
@@ -54,12 +52,12 @@ func (q *request) read() (*body, *refusal) {
 	return b, nil
 }
 
-func (q *request) fill(ctx context.Context, b *body, limit int64) *refusal {
+func (q *request) fill(b *body, limit int64) *refusal {
 	size := q.r.ContentLength
 	if size < 0 {
 		size = min(bodyStep, limit)
 	}
-	if err := b.admit(ctx, size); err != nil {
+	if err := b.admit(q.r.Context(), size); err != nil {
 		return overloaded()
 	}
 	b.data = make([]byte, 0, size+1) // one more, so that the end is seen without growing
@@ -69,7 +67,7 @@ func (q *request) fill(ctx context.Context, b *body, limit int64) *refusal {
 				return tooLarge()
 			}
 			step := min(int64(len(b.data)), limit+1-int64(len(b.data)))
-			if err := b.admit(ctx, step); err != nil {
+			if err := b.admit(q.r.Context(), step); err != nil {
 				return overloaded()
 			}
 			grown := make([]byte, len(b.data), int64(len(b.data))+step)
@@ -92,10 +90,15 @@ func (q *request) fill(ctx context.Context, b *body, limit int64) *refusal {
 	}
 }
 
+// admit takes n bytes of the budget, waiting for them at most until the body's
+// deadline.
 func (b *body) admit(ctx context.Context, n int64) error {
-	if n == 0 {
+	if n == 0 || b.budget.AcquireNow(n) {
+		b.holds += n
 		return nil
 	}
+	ctx, cancel := context.WithDeadline(ctx, b.deadline)
+	defer cancel()
 	if err := b.budget.Acquire(ctx, n); err != nil {
 		return err
 	}
