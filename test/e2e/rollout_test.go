@@ -47,6 +47,9 @@ func background(t *testing.T, cfg load.Config) func() *load.Report {
 			t.Fatal(r.err)
 		}
 		t.Log(r.report)
+		for _, f := range r.report.Slowest {
+			t.Logf("  slow: %s issued at %.2f s took %.2f s %s", f.Client, f.At.Seconds(), f.Took.Seconds(), f.Pod)
+		}
 		return r.report
 	}
 }
@@ -69,7 +72,7 @@ func TestRollingUpdateUnderLoadLosesNoCall(t *testing.T) {
 	url := w.Endpoint(t, s)
 	old := w.Pods(t, s)
 	stop := background(t, load.Config{
-		URL: url, Duration: 10 * time.Minute, Modern: 10, Rate: 52, Legacy: 10,
+		URL: url, Duration: 10 * time.Minute, Modern: 10, Rate: 58, Legacy: 10,
 		Fast: load.Tool{Name: "get-env", Args: "{}"},
 		Slow: load.Tool{Name: "trigger-long-running-operation", Args: `{"duration":{s},"steps":1}`},
 		// Half of the calls last 2 to 8 s.
@@ -128,7 +131,7 @@ func TestEditOfPortAndImageKeepsEveryEndpoint(t *testing.T) {
 	lowest := w.WatchEndpoints(t, s)
 	stop := background(t, load.Config{
 		URL: url, Duration: 5 * time.Minute, Modern: 4, Rate: 20,
-		Fast: load.Tool{Name: "echo", Args: `{"message":"x"}`}, Seed: 1,
+		Fast: load.Tool{Name: "whoami", Args: "{}"}, Pod: regexp.MustCompile("(.+)"), Seed: 1,
 	})
 	w.Edit(t, s, func(s *v1alpha1.McpServer) {
 		s.Spec.Workload.Image = strings.Replace(s.Spec.Workload.Image, ":dev", ":next", 1)

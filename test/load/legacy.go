@@ -66,7 +66,7 @@ func (l *legacy) step(issue context.Context) error {
 	if !slow {
 		pod = l.pod(text)
 	}
-	l.col.answered(slow, time.Since(begun), pod)
+	l.col.answered(l.me.Name, slow, begun, pod)
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (m *modern) call(ctx context.Context, id int, tool Tool, slow bool, d time.
 	if !slow {
 		pod = m.pod(text)
 	}
-	m.col.answered(slow, time.Since(begun), pod)
+	m.col.answered(m.me.Name, slow, begun, pod)
 }
 
 func (m *modern) post(ctx context.Context, id int, tool Tool, d time.Duration) (string, error) {

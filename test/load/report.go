@@ -8,7 +8,10 @@ import (
 	"time"
 )
 
-const maxFailures = 50 // kept in words; the rest is only counted
+const (
+	maxFailures = 50 // kept in words; the rest is only counted
+	maxSlowest  = 10
+)
 
 // Client is what one client saw.
 type Client struct {
@@ -32,6 +35,14 @@ type Failure struct {
 	Error  string        `json:"error"`
 }
 
+// Fast is one fast call that was answered.
+type Fast struct {
+	Client string        `json:"client"`
+	At     time.Duration `json:"atNanos"` // when it was issued, since the start of the run
+	Took   time.Duration `json:"tookNanos"`
+	Pod    string        `json:"pod,omitempty"`
+}
+
 // Report is the result of a run.
 type Report struct {
 	Seconds   float64        `json:"seconds"`
@@ -43,6 +54,7 @@ type Report struct {
 	FastP50   float64        `json:"fastP50Millis"`
 	FastP99   float64        `json:"fastP99Millis"`
 	Pods      map[string]int `json:"pods,omitempty"` // fast calls by answering pod
+	Slowest   []Fast         `json:"slowest"`        // of the fast calls, slowest first
 	Clients   []Client       `json:"clients"`
 	Failures  []Failure      `json:"failures,omitempty"`
 }
@@ -78,7 +90,7 @@ type collector struct {
 	mu       sync.Mutex
 	slow     int
 	skipped  int
-	fast     []time.Duration
+	fast     []Fast
 	pods     map[string]int
 	failures []Failure
 }
@@ -91,14 +103,14 @@ func (c *collector) failed(client, call string, err error) {
 	}
 }
 
-func (c *collector) answered(slow bool, took time.Duration, pod string) {
+func (c *collector) answered(client string, slow bool, begun time.Time, pod string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slow {
 		c.slow++
 		return
 	}
-	c.fast = append(c.fast, took)
+	c.fast = append(c.fast, Fast{Client: client, At: begun.Sub(c.start), Took: time.Since(begun), Pod: pod})
 	if pod != "" {
 		c.pods[pod]++
 	}
@@ -123,10 +135,11 @@ func (c *collector) report(clients []Client) *Report {
 		r.Failed += cl.Failed
 	}
 	r.Rate = float64(r.Calls) / r.Seconds
-	slices.Sort(c.fast)
+	slices.SortFunc(c.fast, func(a, b Fast) int { return cmp.Compare(b.Took, a.Took) })
 	if n := len(c.fast); n > 0 {
-		r.FastP50 = float64(c.fast[n/2].Microseconds()) / 1000
-		r.FastP99 = float64(c.fast[n*99/100].Microseconds()) / 1000
+		r.FastP50 = float64(c.fast[n/2].Took.Microseconds()) / 1000
+		r.FastP99 = float64(c.fast[n/100].Took.Microseconds()) / 1000
+		r.Slowest = slices.Clone(c.fast[:min(n, maxSlowest)])
 	}
 	return r
 }
