@@ -15,6 +15,7 @@ const (
 	ReasonTimeout      = "timeout"
 	ReasonBusy         = "busy"
 	ReasonStarting     = "starting"
+	ReasonUnreachable  = "unreachable"
 	ReasonDraining     = "draining"
 	ReasonSessionEnded = "session_ended"
 	ReasonStreamLost   = "stream_lost"

@@ -56,6 +56,11 @@ type Keyring struct {
 	// Server is mixed into every handle: handles of another server do not
 	// open here, whatever the key. Set before the first use.
 	Server string
+	// Unknown, when not nil, is told a key id that a handle names and the ring
+	// does not have: perhaps the keys were rotated and have not been read yet.
+	// Anybody can make it happen at any rate. It must not block. Set before
+	// the first use.
+	Unknown func(keyID string)
 
 	ring atomic.Pointer[ring]
 }
@@ -157,6 +162,9 @@ func (k *Keyring) Open(p Purpose, token string) ([]byte, error) {
 	}
 	id, text, ok := strings.Cut(token, ".")
 	aeads := r.keys[id]
+	if ok && aeads == nil && k.Unknown != nil && validKeyID(id) {
+		k.Unknown(id)
+	}
 	// The decoder skips line ends; one spelling only.
 	if !ok || aeads == nil || strings.ContainsAny(text, "\r\n") {
 		return nil, ErrUnknown

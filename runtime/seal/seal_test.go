@@ -154,6 +154,17 @@ func TestRotation(t *testing.T) {
 	if _, err := k.OpenSession(fresh, "a"); err != nil {
 		t.Errorf("a failed load changed the ring: %v", err)
 	}
+	var unknown []string
+	other := &seal.Keyring{Server: "uid", Unknown: func(id string) { unknown = append(unknown, id) }}
+	if err := other.Load([]seal.Key{key("old", 1)}, "old"); err != nil {
+		t.Fatal(err)
+	}
+	for _, handle := range []string{fresh, token, "no dot", "\n.x", ""} {
+		_, _ = other.OpenSession(handle, "a")
+	}
+	if len(unknown) != 1 || unknown[0] != "new" {
+		t.Errorf("told %q", unknown)
+	}
 	if _, err := (&seal.Keyring{}).Seal(seal.PurposeSession, nil); !errors.Is(err, seal.ErrNoKey) {
 		t.Errorf("sealed without a key: %v", err)
 	}

@@ -40,7 +40,7 @@ func (a *answer) status(o dispatch.Outcome) int {
 	}
 	if a.msg.Method == mcp.MethodInitialize || a.msg.Method == mcp.MethodDiscover {
 		switch o.Err.Reason() {
-		case mcp.ReasonStarting, mcp.ReasonBusy, mcp.ReasonDraining:
+		case mcp.ReasonStarting, mcp.ReasonUnreachable, mcp.ReasonBusy, mcp.ReasonDraining:
 			return http.StatusServiceUnavailable
 		}
 	}
