@@ -10,7 +10,8 @@ tree=${1:-$root}
 
 cd "$root"
 controller_gen=$(go tool -modfile=hack/tools/gen/go.mod -n controller-gen)
-reference=$(go run ./hack/gen/conditions "$tree")
+conditions=$(go run ./hack/gen/conditions "$tree")
+metrics=$(go run ./hack/gen/metricsdoc)
 metrics=$(go run ./hack/gen/metricsdoc)
 
 cd "$tree"
@@ -18,5 +19,6 @@ rm -rf controllers/applyconfiguration
 "$controller_gen" object crd applyconfiguration paths=./api/... output:crd:dir=config/crd/bases
 "$controller_gen" rbac:roleName=fairlead-manager paths=./controllers/... output:rbac:dir=config/rbac
 mkdir -p docs/reference
-printf '%s\n' "$reference" > docs/reference/conditions.md
+printf '%s\n' "$conditions" > docs/reference/conditions.md
+printf '%s\n' "$metrics" > docs/reference/metrics.md
 printf '%s\n' "$metrics" > docs/reference/metrics.md
