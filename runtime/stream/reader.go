@@ -29,7 +29,8 @@ const firstPrime = 1
 // Attach gives the stream to a new reader; one that is attached ends with
 // ErrReplaced (P2: newest wins). after is the sequence number of the last
 // event that the client has; 0 reads from the first event on. The error is
-// ErrLost when events after it are gone, ErrEnded when the stream is.
+// ErrLost when events after it are gone, ErrEnded when the stream is, and
+// ErrComplete when it has ended and nothing follows.
 func (s *Stream) Attach(after uint64) (*Reader, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,8 +40,11 @@ func (s *Stream) Attach(after uint64) (*Reader, error) {
 	if after < s.evicted {
 		return nil, ErrLost
 	}
-	s.endReader(ErrReplaced, false)
 	after = min(after, s.next-1) // beyond the end: nothing to replay
+	if s.state == ended && after > 0 && (len(s.events) == 0 || s.events[len(s.events)-1].Seq <= after) {
+		return nil, ErrComplete
+	}
+	s.endReader(ErrReplaced, false)
 	r := &Reader{s: s, next: after + 1, ready: make(chan struct{}, 1)}
 	for i := range s.events {
 		if s.events[i].Seq >= r.next {

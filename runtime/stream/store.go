@@ -58,6 +58,8 @@ var (
 	ErrOverflow = errors.New("the reader is too slow")
 	// ErrReplaced: another reader has taken over.
 	ErrReplaced = errors.New("the stream is read elsewhere")
+	// ErrComplete: the stream has ended and the client has all of it.
+	ErrComplete = errors.New("the stream has been read to its end")
 	// ErrLost: what followed the given event is no longer there.
 	ErrLost = errors.New("events of the stream are lost")
 )

@@ -104,9 +104,11 @@ func TestReadAndResume(t *testing.T) {
 		r = attach(t, st, 1)
 		want(t, r, "1 2 3 4 5", io.EOF)
 		r.Close()
-		r = attach(t, st, 1<<63)
-		want(t, r, "", io.EOF)
-		r.Close()
+		for _, after := range []uint64{7, 8, 1 << 63, 1<<64 - 1} {
+			if _, err := st.Attach(after); err != stream.ErrComplete {
+				t.Errorf("after %d: %v", after, err)
+			}
+		}
 		time.Sleep(5*time.Minute + time.Second)
 		synctest.Wait()
 		if _, err := st.Attach(1); err != stream.ErrEnded {

@@ -51,10 +51,14 @@ func TestCancel(t *testing.T) {
 			}
 			// A client that resumes the stream learns that it is over.
 			r := l.stream(call{method: "GET", header: with(on(id), "Last-Event-ID", last.ID)})
-			if got := string(r.message().Data); got != `{"jsonrpc":"2.0","id":"c1","error":{"code":-32603,"message":"the request was cancelled","data":{"reason":"cancelled"}}}` {
+			over := r.message()
+			if got := string(over.Data); got != `{"jsonrpc":"2.0","id":"c1","error":{"code":-32603,"message":"the request was cancelled","data":{"reason":"cancelled"}}}` {
 				t.Error(got)
 			}
 			r.ended()
+			if a := l.ask(call{method: "GET", header: with(on(id), "Last-Event-ID", over.ID)}); a.status != 405 {
+				t.Errorf("and once more: %d", a.status)
+			}
 		})
 	})
 	t.Run("the id has another type", func(t *testing.T) {

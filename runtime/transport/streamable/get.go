@@ -2,6 +2,8 @@ package streamable
 
 import (
 	"encoding/hex"
+	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -40,8 +42,7 @@ func (q *request) get() *refusal {
 	if handle.Standalone {
 		return q.standalone(l, st, seq)
 	}
-	q.resume(l, handle, st, seq)
-	return nil
+	return q.resume(l, handle, st, seq)
 }
 
 type lastEvent struct {
@@ -101,27 +102,44 @@ func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint
 	return nil
 }
 
+// lastWord is the sequence number of an answer that stands for a stream which
+// is no longer there.
+const lastWord = math.MaxUint64
+
 // resume continues the stream of a request. When that cannot be done the
 // request gets its error, so that its caller stops waiting (P2).
-func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream, after uint64) {
+//
+// A client that has the whole stream and asks for more gets a 405, the other
+// answer that the protocol has for a GET. The TypeScript SDK up to 1.32 does so
+// after every error response, for ever, and would in the end hold a standalone
+// stream for each; a 405 is what it takes for a no.
+func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream, after uint64) *refusal {
 	c := q.connect()
 	c.handle, c.wire = handle.token, l.Profile().On(mcp.Streamable)
 	c.buf = sse.AppendComment(c.buf, "ok")
 	if st != nil {
-		if reader, err := st.Attach(after); err == nil {
+		reader, err := st.Attach(after)
+		if err == nil {
 			q.s.Observer.Replay(hook.ReplayResumed)
 			l.Arrived()
 			c.watch(hook.StreamPost, reader, st)
-			return
+			return nil
 		}
+		if errors.Is(err, stream.ErrComplete) {
+			return methodNotAllowed("POST")
+		}
+	}
+	if after == lastWord {
+		return methodNotAllowed("POST")
 	}
 	q.s.Observer.Replay(hook.ReplayLost)
 	c.head()
 	if handle.Request != "" {
 		lost := jsonrpc.Errorf(jsonrpc.CodeInternal, "the stream of this request is lost").WithReason(mcp.ReasonStreamLost)
-		c.event("", jsonrpc.EncodeError(jsonrpc.RawID(handle.Request), lost))
+		c.event(c.id(lastWord), jsonrpc.EncodeError(jsonrpc.RawID(handle.Request), lost))
 	}
 	c.flush()
+	return nil
 }
 
 // delete ends a session (B15.6).

@@ -188,16 +188,25 @@ func TestResume(t *testing.T) {
 			t.Error(got)
 		}
 		r.ended()
-		// Beyond its end: nothing more to come.
-		r = l.stream(call{method: "GET", header: with(on(id), "Last-Event-ID", posted[:strings.LastIndexByte(posted, '.')]+".18446744073709551615")})
-		r.ended()
+		// Beyond its end there is nothing, and no stream to wait on: a client
+		// that asks all the same must stop.
+		handle := posted[:strings.LastIndexByte(posted, '.')]
+		for _, seq := range []string{".3", ".4", ".18446744073709551615"} {
+			if a := l.ask(call{method: "GET", header: with(on(id), "Last-Event-ID", handle+seq)}); a.status != 405 {
+				t.Errorf("%s: %d", seq, a.status)
+			}
+		}
 		// After it was forgotten: the request fails instead of waiting.
 		time.Sleep(5*time.Minute + time.Second)
 		r = l.stream(call{method: "GET", header: with(on(id), "Last-Event-ID", posted)})
-		if got := string(r.message().Data); !strings.Contains(got, `"id":"c1","error"`) || !strings.Contains(got, "stream_lost") {
+		lost := r.message()
+		if got := string(lost.Data); !strings.Contains(got, `"id":"c1","error"`) || !strings.Contains(got, "stream_lost") {
 			t.Error(got)
 		}
 		r.ended()
+		if a := l.ask(call{method: "GET", header: with(on(id), "Last-Event-ID", lost.ID)}); a.status != 405 {
+			t.Errorf("and once more: %d", a.status)
+		}
 		// Of an ended session: 404, whatever the handle.
 		l.ask(call{method: "DELETE", header: on(id)})
 		if a := l.ask(call{method: "GET", header: with(on(id), "Last-Event-ID", posted)}); a.status != 404 {
