@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -81,7 +82,7 @@ func TestForeignObjectsAreNeverAdopted(t *testing.T) {
 		s := w.Sample(t, ns, "gosdk.yaml")
 		o := build(ns, desired.NamesOf(s))
 		w.MustCreate(t, o)
-		pairs[kind] = pair{s, o, spelled(t, w, o)}
+		pairs[kind] = pair{s, o, settled(t, w, o)}
 	}
 	start()
 	for kind, p := range pairs {
@@ -102,6 +103,21 @@ func TestForeignObjectsAreNeverAdopted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// settled is the object once the cluster's own controllers have written what
+// they write into every new one.
+func settled(t *testing.T, w *world.World, o client.Object) (text string) {
+	t.Helper()
+	world.Await(t, "the object has settled", func(context.Context) (bool, string) {
+		before := text
+		text = spelled(t, w, o)
+		if text != before {
+			time.Sleep(time.Second)
+		}
+		return text == before, "it still changes"
+	})
+	return text
 }
 
 // spelled is an object as the API server stores it, without what other

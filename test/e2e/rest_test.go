@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairlead-dev/fairlead/api/v1alpha1"
@@ -32,6 +33,11 @@ func TestAtRestNothingIsWritten(t *testing.T) {
 		all[i] = w.Sample(t, ns, "gosdk.yaml", func(s *v1alpha1.McpServer) {
 			s.Name = fmt.Sprintf("rest-%02d", i)
 			*s.Spec.Replicas = 1
+			// Twenty of them fit on a node of two cores.
+			little := corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("5m"), corev1.ResourceMemory: resource.MustParse("16Mi"),
+			}}
+			s.Spec.Workload.Resources, s.Spec.Pod.Sidecar.Resources = little, little
 		})
 	}
 	for _, s := range all {

@@ -155,7 +155,9 @@ func TestAPIServerStoppedForAMinute(t *testing.T) {
 	s := ready(t, w, ns)
 	stop := background(t, load.Config{
 		URL: w.Endpoint(t, s), Duration: 5 * time.Minute, Modern: 4, Rate: 20, Legacy: 4,
-		Fast: load.Tool{Name: "echo", Args: `{"message":"x"}`}, Seed: 1,
+		Fast:    load.Tool{Name: "echo", Args: `{"message":"x"}`},
+		Slow:    load.Tool{Name: "trigger-long-running-operation", Args: `{"duration":{s},"steps":1}`},
+		SlowMin: 200 * time.Millisecond, SlowMax: 400 * time.Millisecond, Seed: 1,
 	})
 	if err := n.Hold(t.Context(), "kube-apiserver"); err != nil {
 		t.Fatal(err)
