@@ -184,16 +184,17 @@ func TestEphemeralKeysDiffer(t *testing.T) {
 	}
 }
 
-// FuzzOpen: no input opens, none panics.
+// FuzzOpen: nothing opens but what was sealed, and nothing panics.
 func FuzzOpen(f *testing.F) {
 	k := ring(f, "uid", key("a", 1))
 	s := session()
+	s.Random = seal.Random{1, 2, 3} // the same in every process that fuzzes
 	token, _ := k.SealSession(s, "p")
 	f.Add(token)
 	f.Add("a.AAAA")
 	f.Fuzz(func(t *testing.T, in string) {
-		if got, err := k.OpenSession(in, "p"); err == nil && (in != token || got != s) {
-			t.Fatalf("%q opened", in)
+		if got, err := k.OpenSession(in, "p"); err == nil && got != s {
+			t.Fatalf("%q opened as %+v", in, got)
 		}
 		if _, err := k.OpenStream(in, s.Random); err == nil {
 			t.Fatalf("%q opened as a stream", in)
