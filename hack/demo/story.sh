@@ -39,7 +39,7 @@ step 'Install Fairlead: one kind, one operator'
 run kubectl apply --server-side -k config/default
 run kubectl rollout status -n fairlead-system deployment/fairlead-manager --timeout=180s
 run kubectl explain mcpserver.spec.workload.command
-expect 'entrypoint|agent' 'an explanation that helps'
+expect 'ENTRYPOINT' 'an explanation that helps'
 
 step 'Apply four MCP servers'
 say 'Two speak over standard input and output and were never made for a network, one speaks'
@@ -98,7 +98,9 @@ run "${client[@]}" --sdk v2 --url "$url" spread get-env 30 HOSTNAME
 step 'A new image while calls run'
 say 'Ten clients of 2026-07-28 call without pause; half of the calls take 2 to 4 seconds.'
 load_out=$(mktemp)
-bin/mcp-load -url "$url" -duration 10m -modern 10 -rate 20 -legacy 0 -slow-max 4s >"$load_out.json" 2>"$load_out" &
+load=(bin/mcp-load -url "$url" -duration 10m -modern 10 -rate 20 -legacy 0 -slow-max 4s)
+printf '   %s$ %s &%s\n' "$bold" "${load[*]}" "$plain"
+"${load[@]}" >"$load_out.json" 2>"$load_out" &
 load_pid=$!
 sleep 5
 image=$(kubectl get mcpserver/everything -n "$ns" -o 'jsonpath={.spec.workload.image}')
@@ -109,14 +111,14 @@ sleep 3
 kill -TERM "$load_pid"
 rc=0; wait "$load_pid" || rc=$?
 load_pid=''
-run cat "$load_out"
+say "$(cat "$load_out")"
 [ "$rc" = 0 ] || { head -c 3000 "$load_out.json"; fail 'calls failed during the rolling update'; }
-expect ', 0 failed' 'no failed call'
+grep -q ', 0 failed' "$load_out" || fail 'expected no failed call'
 rm -f "$load_out" "$load_out.json"
 
 step 'What the sidecar counted'
-pod=$(kubectl get pods -n "$ns" -l mcp.fairlead.dev/server=everything -o 'jsonpath={.items[0].metadata.name}')
-run bash -c "kubectl get --raw /api/v1/namespaces/$ns/pods/$pod:17090/proxy/metrics | grep -E '^mcp_server_operation_duration_seconds_count|^fairlead_build_info'"
+pod=$(kubectl get pods -n "$ns" -l mcp.fairlead.dev/server=everything --sort-by=.metadata.creationTimestamp -o 'jsonpath={.items[-1:].metadata.name}')
+run bash -c "kubectl get --raw /api/v1/namespaces/$ns/pods/$pod:17090/proxy/metrics | grep -E \"^mcp_server_operation_duration_seconds_count|^fairlead_build_info\""
 expect 'tools/call' 'calls in the metrics'
 
 step 'Delete leaves nothing'
