@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -62,5 +63,32 @@ func BenchmarkServe(b *testing.B) {
 				server.ServeHTTP(&sink{header: http.Header{}}, r)
 			}
 		})
+	}
+}
+
+// BenchmarkIdleSession reports the memory of one session that does nothing.
+func BenchmarkIdleSession(b *testing.B) {
+	keys := &seal.Keyring{}
+	if err := keys.LoadEphemeral(); err != nil {
+		b.Fatal(err)
+	}
+	const n = 5000
+	for b.Loop() {
+		server := &streamable.Server{Handler: &backend{}, Keys: keys, Pod: "pod"}
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		goroutines := runtime.NumGoroutine()
+		for range n {
+			r := httptest.NewRequest("POST", "/mcp", strings.NewReader(initialize("2025-11-25", `{"sampling":{},"elicitation":{},"roots":{"listChanged":true}}`)))
+			r.Header.Set("Content-Type", "application/json")
+			server.ServeHTTP(&sink{header: http.Header{}}, r)
+		}
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/session")
+		b.ReportMetric(float64(runtime.NumGoroutine()-goroutines)/n, "goroutines/session")
+		_ = server.Shutdown(b.Context(), io.EOF)
 	}
 }
