@@ -8,7 +8,8 @@ import (
 )
 
 // nameSet holds the member names of all objects that are open, innermost last.
-// Lookup is open addressing with linear probing over one table; objects end in
+// The names of a small object are compared one by one; those of a larger one
+// are also in a table with open addressing and linear probing. Objects end in
 // the reverse order of their beginning, and taking entries out in reverse
 // order of insertion leaves linear probing exactly as it was before, so no
 // tombstones are needed.
@@ -18,19 +19,26 @@ import (
 type nameSet struct {
 	seed    maphash.Seed
 	entries []nameEntry
+	tabled  int      // how many entries are in slots
 	slots   []uint32 // index into entries plus one; 0 is free
 	scratch [2][]byte
 }
 
 type nameEntry struct {
-	hash   uint64
-	offset int // of the raw name in the text
-	length int
-	slot   uint32
+	hash    uint64
+	offset  int // of the raw name in the text
+	length  int
+	slot    uint32
+	inTable bool
+	escaped bool
 }
 
-// keepSlots is the largest table that goes back to the pool.
-const keepSlots = 1 << 13
+const (
+	// smallObject is how many names are compared one by one.
+	smallObject = 8
+	// keepSlots is the largest table that goes back to the pool.
+	keepSlots = 1 << 13
+)
 
 func (s *nameSet) len() int { return len(s.entries) }
 
@@ -44,7 +52,10 @@ func (s *nameSet) release() {
 // truncate forgets the entries from n on.
 func (s *nameSet) truncate(n int) {
 	for i := len(s.entries) - 1; i >= n; i-- {
-		s.slots[s.entries[i].slot] = 0
+		if e := &s.entries[i]; e.inTable {
+			s.slots[e.slot] = 0
+			s.tabled--
+		}
 	}
 	s.entries = s.entries[:n]
 }
@@ -54,24 +65,56 @@ func (s *nameSet) truncate(n int) {
 // decoded. Two different unpaired surrogates decode to the same replacement
 // character and count as equal: other parsers may see them so.
 func (s *nameSet) add(data []byte, offset, length, mark int) bool {
-	if 2*(len(s.entries)+1) > len(s.slots) {
+	e := nameEntry{offset: offset, length: length}
+	e.escaped = bytes.IndexByte(data[offset:offset+length], '\\') >= 0
+	if n := len(s.entries) - mark; n < smallObject {
+		for i := mark; i < len(s.entries); i++ {
+			if s.equal(data, &s.entries[i], &e) {
+				return false
+			}
+		}
+		s.entries = append(s.entries, e)
+		return true
+	} else if n == smallObject {
+		for i := mark; i < len(s.entries); i++ {
+			s.table(data, i, mark)
+		}
+	}
+	s.entries = append(s.entries, e)
+	return s.table(data, len(s.entries)-1, mark)
+}
+
+func (s *nameSet) equal(data []byte, a, b *nameEntry) bool {
+	if !a.escaped && !b.escaped {
+		return a.length == b.length && string(data[a.offset:a.offset+a.length]) == string(data[b.offset:b.offset+b.length])
+	}
+	return bytes.Equal(unquote(data[a.offset:a.offset+a.length], &s.scratch[0]), unquote(data[b.offset:b.offset+b.length], &s.scratch[1]))
+}
+
+// table puts entry at into the table, unless an equal one of the object that
+// begins at mark is there: then it reports false.
+func (s *nameSet) table(data []byte, at, mark int) bool {
+	if 2*(s.tabled+1) > len(s.slots) {
 		s.grow()
 	}
-	name := unquote(data[offset:offset+length], &s.scratch[0])
+	e := &s.entries[at]
+	name := data[e.offset+1 : e.offset+e.length-1]
+	if e.escaped {
+		name = unquote(data[e.offset:e.offset+e.length], &s.scratch[0])
+	}
 	// Equal names of different objects must not collide: mix in the object.
-	hash := maphash.Bytes(s.seed, name) ^ (uint64(mark+1) * 0x9e3779b97f4a7c15)
+	e.hash = maphash.Bytes(s.seed, name) ^ (uint64(mark+1) * 0x9e3779b97f4a7c15)
 	mask := uint32(len(s.slots) - 1)
-	slot := uint32(hash) & mask
+	slot := uint32(e.hash) & mask
 	for ; s.slots[slot] != 0; slot = (slot + 1) & mask {
 		i := int(s.slots[slot] - 1)
-		e := &s.entries[i]
-		if e.hash == hash && i >= mark &&
-			bytes.Equal(unquote(data[e.offset:e.offset+e.length], &s.scratch[1]), name) {
+		if other := &s.entries[i]; other.hash == e.hash && i >= mark && s.equal(data, other, e) {
 			return false
 		}
 	}
-	s.slots[slot] = uint32(len(s.entries) + 1)
-	s.entries = append(s.entries, nameEntry{hash: hash, offset: offset, length: length, slot: slot})
+	s.slots[slot] = uint32(at + 1)
+	e.slot, e.inTable = slot, true
+	s.tabled++
 	return true
 }
 
@@ -80,6 +123,9 @@ func (s *nameSet) grow() {
 	s.slots = make([]uint32, max(64, 2*len(s.slots)))
 	mask := uint32(len(s.slots) - 1)
 	for i := range s.entries {
+		if !s.entries[i].inTable {
+			continue
+		}
 		slot := uint32(s.entries[i].hash) & mask
 		for s.slots[slot] != 0 {
 			slot = (slot + 1) & mask

@@ -71,19 +71,20 @@ func (s *scanner) release() {
 // run walks the tokens. depth counts the open frames.
 func (s *scanner) run(data []byte, policy Policy, v Visitor) error {
 	s.reader.reset(data)
-	depth := 0
+	depth, end := 0, 0
 	for {
 		var start int
-		switch kind := s.dec.PeekKind(); kind {
+		switch kind := peek(data, end); kind {
 		case '{', '[':
 			if depth == MaxDepth {
-				return &Error{Kind: ErrDepth, Offset: s.dec.InputOffset()}
+				return &Error{Kind: ErrDepth, Offset: int64(end)}
 			}
 			if _, err := s.dec.ReadToken(); err != nil {
 				return grammar(err)
 			}
+			end = int(s.dec.InputOffset())
 			f := &s.frames[depth]
-			*f = frame{start: int(s.dec.InputOffset()) - 1, object: kind == '{', inName: kind == '{', mark: s.names.len()}
+			*f = frame{start: end - 1, object: kind == '{', inName: kind == '{', mark: s.names.len()}
 			f.unique = f.object && s.unique(policy, depth)
 			depth++
 			s.deepest = max(s.deepest, depth)
@@ -92,6 +93,7 @@ func (s *scanner) run(data []byte, policy Policy, v Visitor) error {
 			if _, err := s.dec.ReadToken(); err != nil {
 				return grammar(err)
 			}
+			end = int(s.dec.InputOffset())
 			depth--
 			s.names.truncate(s.frames[depth].mark)
 			start = s.frames[depth].start
@@ -100,20 +102,21 @@ func (s *scanner) run(data []byte, policy Policy, v Visitor) error {
 			if err != nil {
 				return grammar(err)
 			}
+			end = int(s.dec.InputOffset())
 			if depth > 0 && s.frames[depth-1].inName {
-				if err := s.name(&s.frames[depth-1], raw, data, policy); err != nil {
+				if err := s.name(&s.frames[depth-1], raw, data, end, policy); err != nil {
 					return err
 				}
 				continue
 			}
-			start = int(s.dec.InputOffset()) - len(raw)
+			start = end - len(raw)
 		}
 		if depth == 0 {
-			return s.atEnd()
+			return atEnd(data, end)
 		}
 		if f := &s.frames[depth-1]; f.object {
 			if v != nil && depth <= 2 && (depth == 1 || s.frames[0].object) {
-				s.tell(v, depth, data[start:s.dec.InputOffset()])
+				s.tell(v, depth, data[start:end:end])
 			}
 			f.inName = true
 		}
@@ -133,15 +136,15 @@ func (s *scanner) unique(policy Policy, depth int) bool {
 	return nameIs(name, "_meta") || nameIs(name, "inputRequests")
 }
 
-// name takes a member name of f.
-func (s *scanner) name(f *frame, raw, data []byte, policy Policy) error {
+// name takes a member name of f, which ends at end.
+func (s *scanner) name(f *frame, raw, data []byte, end int, policy Policy) error {
 	f.name, f.inName = raw, false
 	f.members++
 	if policy == FromClient && f.members > MaxMembers {
-		return &Error{Kind: ErrMembers, Offset: s.dec.InputOffset()}
+		return &Error{Kind: ErrMembers, Offset: int64(end)}
 	}
-	if f.unique && !s.names.add(data, int(s.dec.InputOffset())-len(raw), len(raw), f.mark) {
-		return &Error{Kind: ErrDuplicate, Offset: s.dec.InputOffset() - int64(len(raw))}
+	if f.unique && !s.names.add(data, end-len(raw), len(raw), f.mark) {
+		return &Error{Kind: ErrDuplicate, Offset: int64(end - len(raw))}
 	}
 	return nil
 }
@@ -156,14 +159,24 @@ func (s *scanner) tell(v Visitor, depth int, value []byte) {
 }
 
 // atEnd checks that nothing but whitespace follows the value.
-func (s *scanner) atEnd() error {
-	switch _, err := s.dec.ReadToken(); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		return grammar(err)
+func atEnd(data []byte, end int) error {
+	if rest := bytes.TrimLeft(data[end:], space); len(rest) > 0 {
+		return &Error{Kind: ErrGrammar, Offset: int64(len(data) - len(rest)), Detail: "text after the value"}
 	}
-	return &Error{Kind: ErrGrammar, Offset: s.dec.InputOffset(), Detail: "text after the value"}
+	return nil
+}
+
+// peek returns the byte that the next token begins with. What it steps over is
+// checked when the token is read.
+func peek(data []byte, at int) byte {
+	for ; at < len(data); at++ {
+		switch c := data[at]; c {
+		case ' ', '\t', '\r', '\n', ',', ':':
+		default:
+			return c
+		}
+	}
+	return 0
 }
 
 // grammar turns a jsontext error into ours. Its own text is dropped because it
