@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/hack/cluster/internal/instance"
+	"github.com/fairlead-dev/fairlead/hack/cluster/internal/machine"
 	"github.com/fairlead-dev/fairlead/hack/cluster/internal/supervisor"
 )
 
@@ -136,23 +137,57 @@ func TestDownKeepsLogsAndForgetsTheRest(t *testing.T) {
 	}
 }
 
-func TestLeftoversFindsAProcessInANamespaceOfTheNode(t *testing.T) {
-	h, _ := newHost(t)
+// guest starts a program that stands for one in a node: the node's network is
+// the test's own here, and only the program carries the marker of the cluster.
+func guest(t *testing.T, h Host, marked bool) (*exec.Cmd, instance.Record) {
+	t.Helper()
 	cmd := exec.Command("sleep", "600")
+	if marked {
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+h.Kubeconfig())
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	// It shares the test's own namespaces, which stand for the node's here.
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	r, err := instance.NewRecord(cmd.Process.Pid, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, err := h.Leftovers(instance.Record{Namespaces: map[string]string{"uts": r.Namespaces["uts"]}})
+	// The record of a node that ended long ago, whose ids are used again.
+	r.Start = 1
+	r.Namespaces = map[string]string{"net": r.Namespaces["net"]}
+	return cmd, r
+}
+
+func TestAfterTheNodesEndOnlyMarkedProcessesAreItsOwn(t *testing.T) {
+	h, _ := newHost(t)
+	mine, r := guest(t, h, true)
+	stranger, _ := guest(t, h, false)
+	left, err := h.stop(r)
+	if err != nil || len(left) > 0 {
+		t.Fatalf("left %v, error %v", left, err)
+	}
+	_ = mine.Wait()
+	if mine.ProcessState.Success() {
+		t.Error("the program in the node's network was not ended")
+	}
+	if s, err := instance.NewRecord(stranger.Process.Pid, ""); err != nil || !s.Alive() {
+		t.Error("a process of somebody else was ended: ids of namespaces are reused")
+	}
+}
+
+func TestProcessesOfALiveNodeNeedNoMarker(t *testing.T) {
+	h, _ := newHost(t)
+	stranger, r := guest(t, h, false)
+	m := membership{record: r, certain: true, marker: "KUBECONFIG=" + h.Kubeconfig(), spare: machine.Ancestors(os.Getpid())}
+	in, err := m.processes("net")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(left, func(e error) bool { return strings.Contains(e.Error(), "sleep 600") }) {
-		t.Errorf("got %v", left)
+	if !slices.ContainsFunc(in, func(p machine.Process) bool { return p.PID == stranger.Process.Pid }) {
+		t.Error("a process in its network was not found")
+	}
+	if slices.ContainsFunc(in, func(p machine.Process) bool { return p.PID == os.Getpid() }) {
+		t.Error("the caller would be ended")
 	}
 }

@@ -50,7 +50,8 @@ func (h Host) Up(ctx context.Context) error {
 	}
 	h.phase("state, certificates", start)
 	if err := h.start(set); err != nil {
-		return errors.Join(err, h.cleanup())
+		left, cleanup := h.cleanup()
+		return errors.Join(append(left, err, cleanup)...)
 	}
 	if err := h.waitReady(ctx, time.Now()); err != nil {
 		return fmt.Errorf("%w\nlogs: %s (the cluster is left as it is; `make cluster-down` removes it)", err, h.LogDir())
@@ -92,7 +93,8 @@ func (h Host) Build(ctx context.Context, want ...string) (tools.Set, error) {
 
 // prepare makes the state folder anew, with certificates and configuration.
 func (h Host) prepare(set tools.Set) error {
-	if err := h.cleanup(); err != nil {
+	left, err := h.cleanup()
+	if err = errors.Join(append(left, err)...); err != nil {
 		return fmt.Errorf("remains of an earlier run: %w", err)
 	}
 	if err := os.RemoveAll(h.Dir); err != nil {
@@ -103,7 +105,7 @@ func (h Host) prepare(set tools.Set) error {
 			return err
 		}
 	}
-	err := pki.Write(h.Path("pki"), pki.Params{
+	err = pki.Write(h.Path("pki"), pki.Params{
 		ContextName: h.NodeName(), Server: instance.APIServer,
 		NodeName: h.NodeName(), NodeIP: instance.NodeIP, ServiceIP: instance.ServiceIP,
 	})

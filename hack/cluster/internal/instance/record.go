@@ -45,6 +45,42 @@ func (r Record) Alive() bool {
 	return r.PID > 0 && err == nil && start == r.Start
 }
 
+// Hold keeps the namespaces of a live node from being given to others after its
+// end: their ids are reused at once, and who is found in one could be anybody.
+// It returns nil when the node has ended already. Close it soon: mounts live on.
+func (r Record) Hold() (*Held, error) {
+	h := &Held{}
+	for kind := range r.Namespaces {
+		f, err := os.Open(fmt.Sprintf("/proc/%d/ns/%s", r.PID, kind))
+		if err != nil {
+			h.Close()
+			if !r.Alive() {
+				return nil, nil
+			}
+			return nil, err
+		}
+		h.files = append(h.files, f)
+	}
+	if !r.Alive() { // the pid may have been another's for a moment
+		h.Close()
+		return nil, nil
+	}
+	return h, nil
+}
+
+// Held are namespaces that cannot go away.
+type Held struct{ files []*os.File }
+
+// Close lets them go. Closing nil does nothing.
+func (h *Held) Close() {
+	if h == nil {
+		return
+	}
+	for _, f := range h.files {
+		f.Close()
+	}
+}
+
 // Root is the node's file system seen from the machine, so that its sockets can
 // be dialled from outside by a short path.
 func (r Record) Root(path string) string {

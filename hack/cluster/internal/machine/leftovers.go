@@ -40,6 +40,12 @@ func ProcessesIn(namespaces map[string]string) ([]Process, error) {
 	return out, nil
 }
 
+// HasEnv says whether a process was started with the variable kv (KEY=VALUE).
+func (p Process) HasEnv(kv string) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID))
+	return err == nil && slices.Contains(strings.Split(string(data), "\x00"), kv)
+}
+
 // ended: a zombie, or gone.
 func ended(pid int) bool {
 	fields := stat(pid)
