@@ -25,9 +25,11 @@ type Server interface {
 	// session end and drain.
 	Serve(ctx context.Context, x *Exchange) Outcome
 	// Notify handles a client notification that the front does not consume
-	// itself (it consumes initialized, cancelled and progress).
+	// itself (it consumes initialized, cancelled and progress). The client is
+	// answered when it returns.
 	Notify(ctx context.Context, s Session, n *jsonrpc.Message)
-	// Closed tells that a session whose Open succeeded has ended. Called once.
+	// Closed tells that a session whose Open succeeded has ended. Called once,
+	// by whoever ended it; it must not wait for peers.
 	Closed(s Session, cause error)
 }
 

@@ -251,3 +251,20 @@ func TestExchangeCall(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// B11.7, W5.6, W21.4: what needs no Server, and is observed all the same.
+func TestAnswer(t *testing.T) {
+	var seen []string
+	d := &dispatch.Dispatcher{Observer: &hook.Observer{OperationEnded: func(o hook.Operation, e hook.End) { seen = append(seen, o.Method+e.ErrorType) }}}
+	for _, tt := range []struct{ revision, method, want string }{
+		{"2025-11-25", "ping", "ping"}, {"2026-07-28", "ping", "ping-32601"}, {"2025-11-25", "tools/list", ""}, {"2025-11-25", "vendor/own", ""},
+		{"2025-11-25", "server/discover", "server/discover-32601"}, {"2026-07-28", "subscriptions/listen", "subscriptions/listen-32601"},
+		{"2024-11-05", "elicitation/create", "elicitation/create-32601"}, {"2026-07-28", "tasks/get", "tasks/get-32601"},
+	} {
+		seen = nil
+		o, answered := d.Answer(dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"`+tt.method+`"}`), Profile: profile(tt.revision)})
+		if answered != (tt.want != "") || answered && (len(seen) != 1 || seen[0] != tt.want || (o.Err == nil) != (string(o.Result) == "{}")) {
+			t.Errorf("%s in %s: %+v, observed %v", tt.method, tt.revision, o, seen)
+		}
+	}
+}

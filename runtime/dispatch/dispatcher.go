@@ -75,6 +75,25 @@ func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver
 	return run, nil
 }
 
+// Answer answers what needs no Server: ping (B11.7), and methods that the
+// request's revision does not have or that are not served. answered is false
+// for everything else, which is to be started.
+func (d *Dispatcher) Answer(r Request) (o Outcome, answered bool) {
+	method, known := r.Profile.Method(r.Msg.Method)
+	switch {
+	case known && method.Name == mcp.MethodPing:
+		o = Result([]byte(`{}`))
+	case !r.Profile.Serves(r.Msg.Method):
+		o = Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
+	default:
+		return Outcome{}, false
+	}
+	run := Run{d: d, op: d.operation(r), began: time.Now()}
+	d.Observer.Start(run.op)
+	d.Observer.Finish(run.op, run.summary(o, nil))
+	return o, true
+}
+
 // operation names a request for telemetry.
 func (d *Dispatcher) operation(r Request) hook.Operation {
 	op := hook.Operation{Method: r.Msg.Method, Revision: r.Profile.Revision, Binding: d.Binding.String()}

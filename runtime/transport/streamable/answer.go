@@ -75,10 +75,7 @@ func (p *posted) run(req dispatch.Request, method mcp.Method, h dispatch.Handler
 // open runs initialize on a new session; without a session to show for it, the
 // id is not sent.
 func (p *posted) open(l *dispatch.Legacy) (kept bool, refusal *refusal) {
-	return p.run(dispatch.Request{
-		Msg: p.msg, Profile: l.Profile(), Session: l, Principal: p.principal,
-		ClientCapabilities: l.ClientCapabilities(), ClientInfo: l.ClientInfo(),
-	}, mcp.Method{Name: mcp.MethodInitialize}, l.Open)
+	return p.run(legacyRequest(l, p.msg), mcp.Method{Name: mcp.MethodInitialize}, l.Open)
 }
 
 // serve writes the answer on the HTTP goroutine.
@@ -211,20 +208,13 @@ func (a *answer) deliver(o dispatch.Outcome, silence error) {
 func (a *answer) conclude(st *stream.Stream) {
 	switch {
 	case a.silence == nil:
-		_ = st.SendLast(a.encode(a.outcome)) // a reader that is gone can resume
+		_ = st.SendLast(strictjson.OneLine(encode(a.msg.ID, a.outcome))) // a reader that is gone can resume
 	case a.wire.EventIDs:
 		st.Cut(a.silence)
 		_ = st.SendLast(jsonrpc.EncodeError(a.msg.ID, jsonrpc.Errorf(jsonrpc.CodeInternal, "the request was cancelled").WithReason(mcp.ReasonCancelled)))
 	default:
 		st.DropWith(a.silence)
 	}
-}
-
-func (a *answer) encode(o dispatch.Outcome) []byte {
-	if o.Err != nil {
-		return strictjson.OneLine(jsonrpc.EncodeError(a.msg.ID, o.Err))
-	}
-	return strictjson.OneLine(jsonrpc.EncodeResult(a.msg.ID, o.Result))
 }
 
 func (a *answer) signal() {

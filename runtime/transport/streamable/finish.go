@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 // finish writes an answer that is complete before anything was written: as
@@ -26,7 +27,7 @@ func (a *answer) finish() {
 		if status == http.StatusServiceUnavailable {
 			a.w.Header().Set("Retry-After", "1")
 		}
-		a.writeJSON(status, a.encodeJSON(a.outcome))
+		a.writeJSON(status, encode(a.msg.ID, a.outcome))
 		return
 	}
 	a.single()
@@ -61,7 +62,7 @@ func (a *answer) status(o dispatch.Outcome) int {
 func (a *answer) single() {
 	c := a.connect()
 	c.head()
-	c.event("", a.encode(a.outcome))
+	c.event("", strictjson.OneLine(encode(a.msg.ID, a.outcome)))
 	c.flush()
 }
 
@@ -77,10 +78,10 @@ func (p *posted) answer(message []byte) {
 	c.flush()
 }
 
-// encodeJSON is encode without the care for lines.
-func (a *answer) encodeJSON(o dispatch.Outcome) []byte {
+// encode makes the response of an outcome.
+func encode(id jsonrpc.ID, o dispatch.Outcome) []byte {
 	if o.Err != nil {
-		return jsonrpc.EncodeError(a.msg.ID, o.Err)
+		return jsonrpc.EncodeError(id, o.Err)
 	}
-	return jsonrpc.EncodeResult(a.msg.ID, o.Result)
+	return jsonrpc.EncodeResult(id, o.Result)
 }

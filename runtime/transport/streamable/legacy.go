@@ -81,21 +81,21 @@ func (p *posted) legacyRequest() (kept bool, refusal *refusal) {
 	if refusal != nil {
 		return false, refusal
 	}
-	switch {
-	case p.msg.Method == mcp.MethodPing: // B11.7
+	req := legacyRequest(l, p.msg)
+	if o, answered := p.s.dispatcher.Answer(req); answered {
 		p.used(l)
-		p.answer(jsonrpc.EncodeResult(p.msg.ID, []byte(`{}`)))
-		return false, nil
-	case !l.Profile().Serves(p.msg.Method):
-		p.used(l)
-		p.answer(jsonrpc.EncodeError(p.msg.ID, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")))
+		p.answer(encode(p.msg.ID, o))
 		return false, nil
 	}
 	method, _ := l.Profile().Method(p.msg.Method)
-	return p.run(dispatch.Request{
-		Msg: p.msg, Profile: l.Profile(), Session: l, Principal: p.principal,
+	return p.run(req, method, p.s.Handler.Serve)
+}
+
+func legacyRequest(l *dispatch.Legacy, m *jsonrpc.Message) dispatch.Request {
+	return dispatch.Request{
+		Msg: m, Profile: l.Profile(), Session: l, Principal: l.Principal(),
 		ClientCapabilities: l.ClientCapabilities(), ClientInfo: l.ClientInfo(),
-	}, method, p.s.Handler.Serve)
+	}
 }
 
 // used resets the session's idle clock.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
-	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -22,19 +21,13 @@ type member struct {
 var _ dispatch.Channel = (*member)(nil)
 
 func (m *member) start() {
-	switch {
-	case m.msg.Method == mcp.MethodPing:
-		m.deliver(dispatch.Result([]byte(`{}`)), nil)
-		return
-	case !m.legacy.Profile().Serves(m.msg.Method):
-		m.deliver(dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")), nil)
+	req := legacyRequest(m.legacy, m.msg)
+	req.Channel = m
+	if o, answered := m.s.dispatcher.Answer(req); answered {
+		m.deliver(o, nil)
 		return
 	}
-	_, err := m.s.dispatcher.Start(m.legacy.Context(), dispatch.Request{
-		Msg: m.msg, Profile: m.legacy.Profile(), Session: m.legacy, Principal: m.principal,
-		ClientCapabilities: m.legacy.ClientCapabilities(), ClientInfo: m.legacy.ClientInfo(), Channel: m,
-	}, m.s.Handler.Serve, m.deliver)
-	if err != nil {
+	if _, err := m.s.dispatcher.Start(m.legacy.Context(), req, m.s.Handler.Serve, m.deliver); err != nil {
 		m.deliver(dispatch.Fail(err), nil)
 	}
 }
@@ -43,12 +36,8 @@ func (m *member) start() {
 // answer; the batch goes on.
 func (m *member) deliver(o dispatch.Outcome, silence error) {
 	defer m.done()
-	switch {
-	case silence != nil:
-	case o.Err != nil:
-		_ = m.Notify(jsonrpc.EncodeError(m.msg.ID, o.Err))
-	default:
-		_ = m.Notify(jsonrpc.EncodeResult(m.msg.ID, o.Result))
+	if silence == nil {
+		_ = m.Notify(encode(m.msg.ID, o))
 	}
 }
 

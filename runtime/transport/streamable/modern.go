@@ -35,8 +35,14 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 	if refusal := p.mirrors(profile); refusal != nil {
 		return false, refusal
 	}
-	if !profile.Serves(p.msg.Method) {
-		return false, refuse(http.StatusNotFound, hook.RejectMessage, jsonrpc.CodeMethodNotFound, "method not found").about(p.msg.ID) // W14.12, W14.13
+	info, _ := strictjson.Get(p.msg.Meta, mcp.MetaClientInfo)
+	req := dispatch.Request{
+		Msg: p.msg, Profile: profile, Principal: p.principal,
+		ClientCapabilities: capabilities, ClientInfo: info,
+	}
+	if o, answered := p.s.dispatcher.Answer(req); answered {
+		p.writeJSON(http.StatusNotFound, encode(p.msg.ID, o)) // W14.12, W14.13
+		return false, nil
 	}
 	if raw, ok := strictjson.Get(p.msg.Meta, mcp.MetaLogLevel); ok {
 		if level, _ := strictjson.String(raw); !mcp.LogLevel(level) {
@@ -48,12 +54,8 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 			return false, mismatched(p.msg.ID, err)
 		}
 	}
-	info, _ := strictjson.Get(p.msg.Meta, mcp.MetaClientInfo)
 	method, _ := profile.Method(p.msg.Method)
-	return p.run(dispatch.Request{
-		Msg: p.msg, Profile: profile, Principal: p.principal,
-		ClientCapabilities: capabilities, ClientInfo: info,
-	}, method, p.s.Handler.Serve)
+	return p.run(req, method, p.s.Handler.Serve)
 }
 
 // envelope checks the rest of the required metadata (W6.5, W6.6) and returns
