@@ -52,6 +52,8 @@ func (c comparer) difference(live client.Object, desired *unstructured.Unstructu
 	if err != nil {
 		return difference{}, &ShapeError{Err: err}
 	}
+	// The type is no managed field either, but it was needed to get here.
+	want = want.RemoveItems(fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind")))
 	have, err := c.owned(live)
 	if err != nil {
 		return difference{}, err

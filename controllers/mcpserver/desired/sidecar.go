@@ -79,9 +79,11 @@ func port(name string, number int32) *corev1ac.ContainerPortApplyConfiguration {
 	return corev1ac.ContainerPort().WithName(name).WithContainerPort(number).WithProtocol(corev1.ProtocolTCP)
 }
 
+// fieldEnv names the version that the API server would fill in: a fieldRef is
+// one atomic value, so without it every comparison would find a difference.
 func fieldEnv(name, path string) *corev1ac.EnvVarApplyConfiguration {
 	return corev1ac.EnvVar().WithName(name).WithValueFrom(corev1ac.EnvVarSource().
-		WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath(path)))
+		WithFieldRef(corev1ac.ObjectFieldSelector().WithAPIVersion("v1").WithFieldPath(path)))
 }
 
 func hasEnv(env []corev1.EnvVar, name string) bool {
