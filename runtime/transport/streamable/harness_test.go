@@ -191,6 +191,9 @@ func newLab(t *testing.T, b *backend, f func(l *lab), addr net.Addr) {
 		if l.buffered != 0 {
 			t.Errorf("%d bytes of the budget were not given back", l.buffered)
 		}
+		if n, m := l.server.Streams(), l.server.Sessions(); n != 0 || m != 0 {
+			t.Errorf("%d streams and %d sessions are left", n, m)
+		}
 		if l.streams != 0 {
 			t.Errorf("%d streams were not closed", l.streams)
 		}
