@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 // its progress token, $NTH how often this entry has run. A step that begins
 // with "!" is a deed: "!exit N", "!raw GOQUOTED" (no line end added), "!sleep
 // MS", "!await METHOD" (go on when a message with that method, or "response",
-// has come).
+// has come; a request is then still served).
 type script map[string][]string
 
 // plain is a server with a tool, which the tests vary.
@@ -165,10 +165,13 @@ func (c *childState) step(step string, put *strings.Replacer) int {
 		time.Sleep(time.Duration(ms) * time.Millisecond)
 	case "!await":
 		for line := range c.messages {
-			if _, method := kindOf(line); method == arg {
+			m, method := kindOf(line)
+			if method != arg || m.Kind == jsonrpc.KindRequest {
+				c.later = append(c.later, line)
+			}
+			if method == arg {
 				return -1
 			}
-			c.later = append(c.later, line)
 		}
 		return 0
 	default:

@@ -25,6 +25,9 @@ const (
 // the cause is shown (B16.3).
 func failed(ctx context.Context, err error) *jsonrpc.Error {
 	reason := peer.ReasonOf(err)
+	if h := new(upstream.HandshakeError); errors.As(err, &h) {
+		reason = "" // what the handshake failed of is not the client's concern
+	}
 	if reason == "" {
 		if cause := context.Cause(ctx); cause != nil {
 			return dispatch.Explain(cause)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/sse"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -113,6 +114,7 @@ type rig struct {
 	child  *local
 	front  *streamable.Server
 	events *events
+	ends   chan upstdio.End // of processes
 }
 
 func (e *events) hooks() proxy.Hooks {
@@ -145,7 +147,7 @@ func (e *events) hooks() proxy.Hooks {
 
 func serve(t *testing.T, s script) *rig {
 	t.Helper()
-	r := &rig{t: t, child: &local{file: filepath.Join(t.TempDir(), "script")}, events: &events{}}
+	r := &rig{t: t, child: &local{file: filepath.Join(t.TempDir(), "script")}, events: &events{}, ends: make(chan upstdio.End, 100)}
 	text, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -159,6 +161,7 @@ func serve(t *testing.T, s script) *rig {
 		defer r.events.mu.Unlock()
 		r.events.noise = append(r.events.noise, line)
 	}
+	cfg.Hooks.Ended = func(why upstdio.End, _ agent.Exit) { r.ends <- why }
 	r.pool = upstdio.New(cfg)
 	r.front = front(t, proxy.New(proxy.Config{Workload: r.pool, Name: "fallback", Version: "9", Hooks: r.events.hooks()}), func() {
 		ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
@@ -336,8 +339,9 @@ func (c *client) request(id, method, params string) *stream {
 	return c.send(http.MethodPost, `{"jsonrpc":"2.0","id":`+id+`,"method":"`+method+`","params":`+params+`}`, func(h http.Header) {
 		h.Set("Mcp-Protocol-Version", "2026-07-28")
 		h.Set("Mcp-Method", method)
-		for _, member := range []string{"name", "uri"} {
-			raw, _ := strictjson.Get([]byte(params), member)
+		if p, ok := mcp.Lookup("2026-07-28"); ok {
+			m, _ := p.Method(method)
+			raw, _ := strictjson.Get([]byte(params), m.NameParam)
 			if text, ok := strictjson.String(raw); ok {
 				h.Set("Mcp-Name", text)
 			}
