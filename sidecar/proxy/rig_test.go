@@ -51,7 +51,7 @@ func (l *local) Start(context.Context, string) (upstdio.Child, error) {
 		return nil, err
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+l.file)
+	cmd.Env = append(os.Environ(), childEnv+"="+l.file, "GORACE=atexit_sleep_ms=0")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, os.Stderr
 	err = cmd.Start()
 	inR.Close()
