@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,8 +70,11 @@ func TestAChildInheritsItsThreeStreamsItsEnvironmentAndNothingElse(t *testing.T)
 	if !got.Group {
 		t.Error("no process group of its own")
 	}
-	if strings.Trim(got.Ignored, "0") != "" {
-		t.Errorf("ignored signals %s", got.Ignored)
+	// Signals 1 to 31. glibc's posix_spawn leaves its own signal 32 ignored in
+	// what it starts, so a test below make inherits that one.
+	ignored, err := strconv.ParseUint(got.Ignored, 16, 64)
+	if err != nil || ignored&(1<<31-1) != 0 {
+		t.Errorf("ignored signals %s, %v", got.Ignored, err)
 	}
 	// Go's runtime unblocks everything for itself; what is left would be ours.
 	if strings.Trim(got.Blocked, "0") != "" {
