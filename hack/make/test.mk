@@ -25,7 +25,7 @@ test-static: ## Import rules, package docs, formatting, vet.
 
 .PHONY: test-unit
 test-unit: ## Unit tests without a cluster, without the race detector.
-	@$(LAYER) -name unit -budget 5m -- go test ./api/... ./hack/... ./controllers/internal/... ./controllers/operatorconfig/... ./controllers/mcpserver/desired/... ./controllers/cmd/...  ./test/load/... ./test/workloads/...
+	@$(LAYER) -name unit -budget 5m -- go test ./api/... ./hack/... ./controllers/internal/... ./controllers/operatorconfig/... ./controllers/mcpserver/desired/... ./controllers/cmd/... ./test/load/... ./test/workloads/...
 
 .PHONY: test-race
 test-race: ## The protocol library and the sidecar under the race detector.
@@ -33,7 +33,7 @@ test-race: ## The protocol library and the sidecar under the race detector.
 
 .PHONY: test-envtest
 test-envtest: ## Operator, CRD and samples against a real API server.
-	@$(LAYER) -name envtest -budget 6m -- bash -eu -c 'assets=$$($(MAKE) -s --no-print-directory envtest-assets); KUBEBUILDER_ASSETS=$$assets go test ./controllers/app/... ./controllers/mcpserver ./test/cel/... ./test/integration/...'
+	@$(LAYER) -name envtest -budget 6m -- bash -eu -c 'assets=$$($(MAKE) -s --no-print-directory envtest-assets); KUBEBUILDER_ASSETS=$$assets go test ./controllers/app/... ./controllers/mcpserver ./test/cel/...'
 
 .PHONY: test-dataplane
 test-dataplane: ## The real sidecar and agent as processes, without a cluster.
