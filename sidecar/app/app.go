@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 	"github.com/fairlead-dev/fairlead/sidecar/admin"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
@@ -79,15 +80,23 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 	if err := errors.Join(a.useKeys(), a.useLive()); err != nil {
 		return nil, err
 	}
+	front := a.metrics.Front(observe.NewAccessLog(c.Log))
 	a.front = &streamable.Server{
 		Handler:  &held{next: backend, gate: a.gate},
 		Keys:     a.ring,
 		Pod:      c.PodUID,
 		Epoch:    uint64(time.Now().UnixNano()),
 		Settings: a.settings,
-		Observer: a.metrics.Front(observe.NewAccessLog(c.Log)),
+		Budget:   &stream.Budget{Max: budgetBytes(), Observer: front},
+		Observer: front,
 	}
-	a.drainer = drain.New(drain.Options{Clocks: c.Drain, Stop: a.front.Drain, Cut: a.front.Cut, Observe: a.drainChanged})
+	a.drainer = drain.New(drain.Options{
+		Clocks:  c.Drain,
+		Stop:    a.front.Drain,
+		Cut:     a.front.Cut,
+		Last:    a.closeIdle,
+		Observe: a.drainChanged,
+	})
 	a.monitor = &health.Monitor{
 		Workload: backend,
 		Clocks:   health.NewClocks(attempt(startup(c.Boot.Workload))),

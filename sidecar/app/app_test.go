@@ -1,9 +1,11 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 	"github.com/fairlead-dev/fairlead/sidecar/hook"
 	"github.com/fairlead-dev/fairlead/sidecar/observe"
@@ -61,6 +64,13 @@ func TestALiveContractChangesWithoutARestart(t *testing.T) {
 	if resp, _, err := r.post(big); err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body over the new bound: %v %v", err, resp)
 	}
+	errorsCounted := func() string {
+		_, metrics := r.get(r.scrape, "/metrics")
+		_, after, _ := strings.Cut(metrics, "\nfairlead_live_contract_errors_total ")
+		count, _, _ := strings.Cut(after, "\n")
+		return count
+	}
+	before := errorsCounted() // the file may have been missed before it was there
 	r.put("live", config.LiveKey(1), []byte("rubbish"))
 	r.until("the error", func() bool { return r.statusNow().LiveError != "" })
 	if s := r.statusNow(); s.LiveDigest != digest || !s.Ready {
@@ -69,10 +79,7 @@ func TestALiveContractChangesWithoutARestart(t *testing.T) {
 	if resp, _, err := r.post(call(4)); err != nil || resp.StatusCode != 200 {
 		t.Errorf("the session did not survive: %v %v", err, resp)
 	}
-	r.until("the error is counted", func() bool {
-		_, metrics := r.get(r.scrape, "/metrics")
-		return strings.Contains(metrics, "fairlead_live_contract_errors_total 1")
-	})
+	r.until("the error is counted", func() bool { return errorsCounted() != before })
 }
 
 func TestThePublicPortServesTheEndpointAndHealthzOnly(t *testing.T) { // R17, R20
@@ -276,6 +283,48 @@ func ask(ctx context.Context, path string, kind hook.Kind) error {
 	defer cancel()
 	_, err := hook.Ask(ctx, path, kind)
 	return err
+}
+
+// A connection that was idle throughout a drain is closed, so that its client
+// goes elsewhere instead of being refused.
+func TestIdleConnectionsEndWithTheDrain(t *testing.T) {
+	r, path := hookRig(t)
+	c, err := net.Dial("tcp", r.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(c)
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.Close {
+		t.Fatalf("%v, close %v", err, resp.Close)
+	}
+	if err := ask(t.Context(), path, hook.KindSidecar); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.ReadByte(); err != io.EOF {
+		t.Errorf("the idle connection: %v, want EOF", err)
+	}
+}
+
+func TestTheBudgetFollowsTheMemoryLimit(t *testing.T) { // P18
+	for limit, want := range map[int64]int64{
+		math.MaxInt64: stream.DefaultBudget, 0: stream.DefaultBudget,
+		230 << 20: 115 << 20, 8 << 30: stream.DefaultBudget, 20 << 20: minBudget,
+	} {
+		if got := budgetFor(limit); got != want {
+			t.Errorf("limit %d: %d, want %d", limit, got, want)
+		}
+	}
 }
 
 func TestConfigurationNamesEveryProblem(t *testing.T) {

@@ -56,6 +56,10 @@ func (a *App) drainChanged(s drain.State, cause string, inFlight int) {
 	a.cfg.Log.Info("drain", "state", s.String(), "cause", cause, "inFlight", inFlight)
 }
 
+// closeIdle ends connections that have been idle throughout the drain, so that
+// their clients open new ones, elsewhere, instead of being refused here.
+func (a *App) closeIdle() { a.public.server.SetKeepAlivesEnabled(false) }
+
 func (a *App) hookEnded(kind hook.Kind, outcome hook.Outcome) {
 	a.metrics.Hook(string(kind), string(outcome))
 	a.cfg.Log.Info("hook", "kind", kind, "outcome", outcome)

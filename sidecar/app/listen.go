@@ -82,7 +82,7 @@ func publicServer(h http.Handler) *http.Server {
 		// No WriteTimeout: streams live for days; each write has a deadline.
 		// Longer than clients and balancers keep idle connections, so that
 		// they, not we, close them: closing races with the next request.
-		IdleTimeout:    10 * time.Minute,
+		IdleTimeout:    3 * time.Minute,
 		MaxHeaderBytes: maxHeaderBytes,
 		// HTTP/2 in clear text is off: behind a proxy that multiplexes, its
 		// stream limit would let a few hundred open streams starve every call

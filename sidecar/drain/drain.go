@@ -55,6 +55,9 @@ type Options struct {
 	// Cut is called once if time is up before all is quiet: end what is in
 	// flight with the cause. It must not block.
 	Cut func(cause error)
+	// Last is called once right before Drained: close connections that are
+	// idle. It must not block.
+	Last func()
 	// Observe is told each new state, with the cause of the drain and the
 	// requests in flight at that moment. It must not block.
 	Observe func(s State, cause string, inFlight int)
@@ -168,6 +171,9 @@ func (d *Drainer) Run(ctx context.Context) error {
 			d.o.Cut(ErrTimeUp)
 		}
 		d.empty(ctx, answer)
+	}
+	if d.o.Last != nil {
+		d.o.Last()
 	}
 	d.advance(Drained)
 	close(d.drained)

@@ -33,6 +33,7 @@ func drainOf(t *testing.T, c Clocks, play func(d *Drainer)) []step {
 			Clocks:  c,
 			Stop:    func(spread time.Duration) { note("stop " + spread.String()) },
 			Cut:     func(err error) { note("cut: " + err.Error()) },
+			Last:    func() { note("last") },
 			Observe: func(s State, cause string, n int) { note(s.String() + " " + cause) },
 		})
 		done := make(chan error, 1)
@@ -73,6 +74,7 @@ func TestDrain(t *testing.T) {
 			{"leaving preStop", 0},
 			{"closing preStop", 5 * time.Second},
 			{"stop 3s", 5 * time.Second},
+			{"last", 7 * time.Second},
 			{"drained preStop", 7 * time.Second},
 		}},
 		// P24: what comes while endpoints move is served like any other.
@@ -82,6 +84,7 @@ func TestDrain(t *testing.T) {
 				{"leaving preStop", 0},
 				{"closing preStop", 5 * time.Second},
 				{"stop 3s", 5 * time.Second},
+				{"last", 14 * time.Second},
 				{"drained preStop", 14 * time.Second}, // 4 + 8 + linger
 			}},
 		// O25: a reused connection within the linger time starts it anew.
@@ -94,6 +97,7 @@ func TestDrain(t *testing.T) {
 				{"leaving preStop", 0},
 				{"closing preStop", 5 * time.Second},
 				{"stop 3s", 5 * time.Second},
+				{"last", 10 * time.Second},
 				{"drained preStop", 10 * time.Second}, // 7 + 1 + linger
 			}},
 		"a call that does not end is cut within the drain time": {clocks,
@@ -103,6 +107,7 @@ func TestDrain(t *testing.T) {
 				{"closing preStop", 5 * time.Second},
 				{"stop 3s", 5 * time.Second},
 				{"cut: drain: time is up", 34 * time.Second},
+				{"last", 35 * time.Second},
 				{"drained preStop", 35 * time.Second},
 			}},
 		"a cut call that answers at once ends the drain at once": {clocks,
@@ -112,6 +117,7 @@ func TestDrain(t *testing.T) {
 				{"closing preStop", 5 * time.Second},
 				{"stop 3s", 5 * time.Second},
 				{"cut: drain: time is up", 34 * time.Second},
+				{"last", 34*time.Second + 100*time.Millisecond},
 				{"drained preStop", 34*time.Second + 100*time.Millisecond},
 			}},
 		"time up within the linger time cuts nothing": {clocks,
@@ -120,6 +126,7 @@ func TestDrain(t *testing.T) {
 				{"leaving preStop", 0},
 				{"closing preStop", 5 * time.Second},
 				{"stop 3s", 5 * time.Second},
+				{"last", 34 * time.Second},
 				{"drained preStop", 34 * time.Second},
 			}},
 		"no drain time at all": {Clocks{Propagation: 5 * time.Second, Linger: 2 * time.Second, Spread: time.Second},
@@ -129,6 +136,7 @@ func TestDrain(t *testing.T) {
 				{"closing preStop", 5 * time.Second},
 				{"stop 0s", 5 * time.Second},
 				{"cut: drain: time is up", 5 * time.Second},
+				{"last", 5 * time.Second},
 				{"drained preStop", 5 * time.Second},
 			}},
 	} {
