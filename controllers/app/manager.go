@@ -55,6 +55,10 @@ func NewManager(access *rest.Config, o Options) (ctrl.Manager, error) {
 	access.QPS, access.Burst = 100, 200
 
 	le := o.Config.LeaderElection
+	lock, err := newLock(access, le)
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := ctrl.NewManager(access, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         caches,
@@ -62,13 +66,14 @@ func NewManager(access *rest.Config, o Options) (ctrl.Manager, error) {
 		Metrics:                       metricsserver.Options{BindAddress: o.Config.Metrics.BindAddress},
 		HealthProbeBindAddress:        o.Config.Health.BindAddress,
 		LeaderElection:                *le.Enabled,
-		LeaderElectionID:              le.Name,
-		LeaderElectionNamespace:       le.Namespace,
 		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 ptr.To(time.Duration(le.LeaseSeconds) * time.Second),
-		RenewDeadline:                 ptr.To(time.Duration(le.RenewSeconds) * time.Second),
-		RetryPeriod:                   ptr.To(time.Duration(le.RetrySeconds) * time.Second),
-		GracefulShutdownTimeout:       ptr.To(shutdown),
+
+		LeaderElectionResourceLockInterface: lock,
+
+		LeaseDuration:           ptr.To(time.Duration(le.LeaseSeconds) * time.Second),
+		RenewDeadline:           ptr.To(time.Duration(le.RenewSeconds) * time.Second),
+		RetryPeriod:             ptr.To(time.Duration(le.RetrySeconds) * time.Second),
+		GracefulShutdownTimeout: ptr.To(shutdown),
 		Controller: config.Controller{
 			// The one that waits has its caches filled when it must lead.
 			EnableWarmup: ptr.To(true),

@@ -283,6 +283,7 @@ func (s *sidecars) set(pod *corev1.Pod, change func(*config.Status)) {
 	st.PodUID = string(pod.UID)
 	if st.Workload.State == "" {
 		st.Workload = config.WorkloadStatus{State: config.WorkloadUp, Name: "demo", Version: "1.0", Revision: "2025-11-25"}
+		st.Ready = true
 	}
 	change(&st)
 	s.byIP[pod.Status.PodIP] = st

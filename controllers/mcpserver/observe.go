@@ -87,14 +87,15 @@ func (r *Reconciler) readStatuses(ctx context.Context, s *scope) {
 		}
 		targets = append(targets, podstatus.Target{
 			UID: v.pod.UID, IP: v.pod.Status.PodIP,
-			Urgent: !v.ready || r.statuses.Digest(s.server.UID, v.pod.UID) != s.live.digest,
+			// A pod turns ready after its last answer: that one is about before.
+			Urgent: !v.ready || !r.statuses.Current(s.server.UID, v.pod.UID, s.live.digest),
 		})
 	}
 	answers := r.statuses.Read(ctx, s.server.UID, targets)
 	for i := range s.pods {
 		v := &s.pods[i]
 		v.answer = answers[v.pod.UID]
-		if !v.ready || v.answer.Status == nil || v.answer.Status.LiveDigest != s.live.digest {
+		if !v.ready || !r.statuses.Current(s.server.UID, v.pod.UID, s.live.digest) {
 			s.within(watchAgain)
 		}
 	}

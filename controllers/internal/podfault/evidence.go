@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -61,6 +62,9 @@ func reported(e Evidence) *Fault {
 		return nil
 	}
 	w := e.Status.Workload
+	if (w.Reason == config.ReasonAgentUnreachable || w.Reason == config.ReasonRefused) && starting(e) {
+		return nil
+	}
 	switch w.Reason {
 	case config.ReasonExited:
 		if w.ExitCode != nil {
@@ -82,6 +86,22 @@ func reported(e Evidence) *Fault {
 	}
 	// A newer sidecar may know more reasons.
 	return &Fault{Reason: v1alpha1.ReasonWorkloadBadHandshake, Message: "The sidecar's handshake with the workload fails."}
+}
+
+// startGrace is how long a container may run before it counts that nobody
+// listens in it.
+const startGrace = 5 * time.Second
+
+// starting reports whether the workload's container has not run long enough to
+// be expected to listen: every pod goes through this, since the sidecar is
+// there first.
+func starting(e Evidence) bool {
+	for s := range statuses(e.Pod) {
+		if s.Name == e.Workload {
+			return s.State.Running == nil || e.Now.Sub(s.State.Running.StartedAt.Time) < startGrace
+		}
+	}
+	return true
 }
 
 // most bounds how many references a message names.

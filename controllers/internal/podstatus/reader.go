@@ -152,12 +152,11 @@ func (r *Reader) ask(ctx context.Context, t Target, e entry) entry {
 	return entry{status: &s, tried: e.tried}
 }
 
-// Digest is the live digest that the pod reported last, "" when unknown.
-func (r *Reader) Digest(server, pod types.UID) string {
+// Current reports whether the pod's last answer says that it is ready and
+// follows the live contract with this digest.
+func (r *Reader) Current(server, pod types.UID, digest string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s := r.servers[server][pod].status; s != nil {
-		return s.LiveDigest
-	}
-	return ""
+	s := r.servers[server][pod].status
+	return s != nil && s.Ready && s.LiveDigest == digest
 }

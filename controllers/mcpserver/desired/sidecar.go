@@ -25,7 +25,7 @@ func sidecarContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 	if err != nil {
 		return nil, err
 	}
-	user, err := convertAll[corev1ac.EnvVarApplyConfiguration](s.Spec.Pod.Sidecar.Env)
+	user, err := convertAll[corev1ac.EnvVarApplyConfiguration](defaultedEnv(s.Spec.Pod.Sidecar.Env))
 	if err != nil {
 		return nil, err
 	}

@@ -55,6 +55,7 @@ func volumes(s *v1alpha1.McpServer) ([]*corev1ac.VolumeApplyConfiguration, error
 	}
 	for i := range s.Spec.Workload.Volumes {
 		core := s.Spec.Workload.Volumes[i].Core()
+		defaultVolume(&core)
 		v, err := convert[corev1ac.VolumeApplyConfiguration](&core)
 		if err != nil {
 			return nil, err

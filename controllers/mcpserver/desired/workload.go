@@ -74,7 +74,7 @@ func workloadEnv(user []corev1.EnvVar) ([]*corev1ac.EnvVarApplyConfiguration, er
 			out = append(out, envVar(d.name, d.value))
 		}
 	}
-	mine, err := convertAll[corev1ac.EnvVarApplyConfiguration](user)
+	mine, err := convertAll[corev1ac.EnvVarApplyConfiguration](defaultedEnv(user))
 	if err != nil {
 		return nil, err
 	}
