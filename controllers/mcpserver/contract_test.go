@@ -164,7 +164,7 @@ func TestKeySecret(t *testing.T) {
 		w.must(w.c.Update(t.Context(), now))
 		w.reconcile(s)
 		w.get(now, name)
-		if got := string(now.Data[config.SealWith]); len(now.Data[got]) != config.KeyBytes {
+		if len(now.Data[string(now.Data[config.SealWith])]) != config.KeyBytes {
 			t.Errorf("entries %v", now.Data)
 		}
 		if got := w.recorder.take(); !slices.Contains(got, "Warning KeysLost") {
