@@ -8,7 +8,6 @@ import "github.com/go-json-experiment/json/jsontext"
 type writer struct {
 	dst, src []byte
 	prevEnd  int // end of the member read last; 0 before the first
-	open     int // offset after the brace
 	firstAt  int // offset of the first member's name
 	seen     bool
 	written  bool

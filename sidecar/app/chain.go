@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -70,7 +71,7 @@ func recoverLink(next http.Handler, log *slog.Logger, m *observe.Metrics) http.H
 			if v == nil {
 				return
 			}
-			if v != http.ErrAbortHandler {
+			if err, ok := v.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
 				m.Panicked()
 				log.Error("panic in a handler", "stack", string(debug.Stack()))
 			}

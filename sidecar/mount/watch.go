@@ -51,8 +51,8 @@ func (w *Watcher) Run(ctx context.Context) {
 			if !n.settle(ctx, settle) {
 				return
 			}
-		case <-n.errors():
-			// An overflowed queue has lost notices: look now.
+		case err := <-n.errors():
+			_ = err // an overflowed queue has lost notices: look now
 		}
 		w.Changed()
 	}

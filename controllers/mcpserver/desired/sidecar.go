@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/fairlead-dev/fairlead/api/v1alpha1"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 )
 
@@ -117,7 +116,7 @@ func sidecarResources(user corev1.ResourceRequirements) (*corev1ac.ResourceRequi
 // installContainer copies the agent where the workload's container finds it,
 // whatever its image holds. It is in every pod, because both hooks are the
 // agent's (O3).
-func installContainer(s *v1alpha1.McpServer, dp DataPlane) *corev1ac.ContainerApplyConfiguration {
+func installContainer(dp DataPlane) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().
 		WithName(ContainerInstall).
 		WithImage(dp.Image).

@@ -57,7 +57,7 @@ func podSpec(in Input) (*corev1ac.PodSpecApplyConfiguration, error) {
 	}
 	spec := corev1ac.PodSpec().
 		// The order matters: the kubelet starts them one after the other (O2).
-		WithInitContainers(installContainer(s, in.DataPlane), sidecar).
+		WithInitContainers(installContainer(in.DataPlane), sidecar).
 		WithContainers(workload).
 		WithVolumes(vols...).
 		WithSecurityContext(podSecurity()).

@@ -69,7 +69,9 @@ func sniff(r *bufio.Reader) (form, error) {
 		switch b[0] {
 		case ' ', '\t', '\r', '\n':
 		case 0xef: // byte order mark
-			if bom, err := r.Peek(3); err != nil || string(bom) != "\ufeff" {
+			// A body that ends here is not ours to read; a failure shows at
+			// the next read.
+			if bom, _ := r.Peek(3); string(bom) != "\ufeff" {
 				return formOther, nil
 			}
 			_, _ = r.Discard(2)

@@ -1,13 +1,9 @@
 package peer
 
-import (
-	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
-)
-
 // owner finds the call that a request of the server belongs to, first match
 // wins (B6.1): the stream it came on; else the one call in flight that may
 // cause such requests; else none.
-func (p *Peer) owner(m *jsonrpc.Message, via *Call) *Call {
+func (p *Peer) owner(via *Call) *Call {
 	if via != nil {
 		return via
 	}

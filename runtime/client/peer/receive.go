@@ -40,7 +40,7 @@ func (p *Peer) one(raw []byte, via *Call) (answered bool) {
 	case jsonrpc.KindResponse:
 		return p.answer(m, via)
 	case jsonrpc.KindRequest:
-		p.request(m, p.owner(m, via))
+		p.request(m, p.owner(via))
 	case jsonrpc.KindNotification:
 		p.notification(m, via)
 	}

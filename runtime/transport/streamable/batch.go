@@ -93,6 +93,6 @@ func (p *posted) batched(l *dispatch.Legacy, requests []*jsonrpc.Message) *refus
 	l.Arrived()
 	c := p.connect()
 	c.handle, c.wire = st.Handle(), wire
-	c.watch(hook.StreamPost, reader, st)
+	_ = c.watch(hook.StreamPost, reader, st)
 	return nil
 }

@@ -190,7 +190,7 @@ func (a *answer) follow(st *stream.Stream) {
 		a.legacy.Arrived()
 	}
 	end := c.watch(hook.StreamPost, reader, st)
-	if a.wire.DisconnectCancels && end != io.EOF {
+	if a.wire.DisconnectCancels && !errors.Is(end, io.EOF) {
 		a.run.Cancel(dispatch.ErrDisconnected)
 	}
 }

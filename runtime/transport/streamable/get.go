@@ -80,7 +80,7 @@ func sessionRandom(l *dispatch.Legacy) (r seal.Random) {
 func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint64) *refusal {
 	st, err := l.OpenStandalone(q.s.streamHandle(l, "", true), from, after)
 	if err != nil {
-		if err == stream.ErrFull {
+		if errors.Is(err, stream.ErrFull) {
 			return unavailable(hook.RejectStreamLimit, "too many streams")
 		}
 		return sessionUnknown(jsonrpc.ID{})
@@ -98,7 +98,7 @@ func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint
 	c.buf = sse.AppendComment(c.buf, "ok") // P4: the head goes out at once
 	l.Arrived()
 	q.s.watchDrain(st)
-	c.watch(hook.StreamGet, reader, st)
+	_ = c.watch(hook.StreamGet, reader, st)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream
 		if err == nil {
 			q.s.Observer.Replay(hook.ReplayResumed)
 			l.Arrived()
-			c.watch(hook.StreamPost, reader, st)
+			_ = c.watch(hook.StreamPost, reader, st)
 			return nil
 		}
 		if errors.Is(err, stream.ErrComplete) {
