@@ -391,3 +391,25 @@ func TestStreamLimit(t *testing.T) {
 		}
 	})
 }
+
+// A request that cannot be cut, because its body is still coming, does not hold
+// Shutdown longer than it was given.
+func TestShutdownIsBounded(t *testing.T) {
+	inLab(t, &backend{}, func(l *lab) {
+		conn, err := l.memory.dial(l.t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(conn, "POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(l.t.Context(), time.Second)
+		defer cancel()
+		if err := l.server.Shutdown(ctx, context.Canceled); err != context.DeadlineExceeded {
+			t.Errorf("got %v", err)
+		}
+		_ = conn.Close()
+		if err := l.server.Shutdown(l.t.Context(), context.Canceled); err != nil {
+			t.Error(err)
+		}
+	})
+}

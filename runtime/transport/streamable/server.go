@@ -58,7 +58,7 @@ type Server struct {
 	base       context.Context // of modern requests
 	end        context.CancelCauseFunc
 	draining   atomic.Bool
-	requests   sync.WaitGroup
+	requests   counter
 }
 
 // Denied is an error of Authenticate with its HTTP form (W38.2).
@@ -126,8 +126,8 @@ func (s *Server) path() string {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.init()
-	s.requests.Add(1)
-	defer s.requests.Done()
+	s.requests.enter()
+	defer s.requests.leave()
 	if path := r.URL.EscapedPath(); path != s.path() && path != s.path()+"/" {
 		http.Error(w, "not found", http.StatusNotFound)
 		return
