@@ -181,11 +181,6 @@ func TestScaleSpreadsStatelessCallsOverAllPods(t *testing.T) {
 	s := ready(t, w, ns)
 	w.Kubectl(t, "scale", "mcpserver/"+s.Name, "-n", ns, "--replicas=3")
 	w.AwaitReady(t, s)
-	world.Await(t, "three ready endpoints", func(ctx context.Context) (bool, string) {
-		n, err := w.ReadyEndpoints(ctx, s)
-		return n == 3, fmt.Sprint(n, err)
-	})
-	time.Sleep(2 * time.Second) // kube-proxy writes its rules; kept connections stay where they are
 	// Each round's clients open connections of their own: the first may be
 	// there before the node's proxy has heard of the third endpoint.
 	var pods map[string]int
