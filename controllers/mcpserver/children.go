@@ -89,7 +89,7 @@ func (r *Reconciler) apply(ctx context.Context, s *scope, child apply.Child, kin
 		return res, applyFailure(kind, err)
 	}
 	if res.Created || res.Updated {
-		log.FromContext(ctx).Info("Wrote a child", "kind", kind, "name", name, "created", res.Created, "fields", firstFew(res.Fields))
+		log.FromContext(ctx).Info("Wrote a child", "child", kind, "childName", name, "created", res.Created, "fields", firstFew(res.Fields))
 	}
 	return res, nil
 }

@@ -45,7 +45,10 @@ type facts struct {
 
 	// Of the ready pods: which do not report the current live contract.
 	lagging, rejected, silent, unread int
-	exposed                           bool
+	// wasProgrammed: the status of this spec says so already. A new pod that
+	// was not asked yet is no reason to doubt it: it mounts what is there.
+	wasProgrammed bool
+	exposed       bool
 }
 
 // young is how long a pod may start before it counts as missing.
@@ -58,6 +61,9 @@ func (r *Reconciler) factsOf(s *scope, failure *outcome.Failure) facts {
 	f := facts{
 		failure: failure, desired: desired.Replicas(s.server),
 		rollout: rolloutOf(s), claimFault: s.claimFault(),
+	}
+	if c := conditions.Find(s.server.Status.Conditions, v1alpha1.ConditionProgrammed); c != nil {
+		f.wasProgrammed = c.Status == metav1.ConditionTrue && c.ObservedGeneration == s.server.Generation
 	}
 	now := r.clock.Now()
 	var faults, faultsOld []*podfault.Fault

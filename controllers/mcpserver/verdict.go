@@ -80,7 +80,7 @@ func programmed(f facts) conditions.Condition {
 		return is(typ, metav1.ConditionFalse, v1alpha1.ReasonLiveContractLagging, laggingMessage(f))
 	case f.silent > 0:
 		return is(typ, metav1.ConditionUnknown, v1alpha1.ReasonStatusUnreachable, silentMessage(f))
-	case f.unread > 0:
+	case f.unread > 0 && !f.wasProgrammed:
 		return is(typ, metav1.ConditionUnknown, v1alpha1.ReasonPending, "Not all ready pods have said yet which live contract they use.")
 	}
 	return is(typ, metav1.ConditionTrue, v1alpha1.ReasonProgrammed, "Every child is written and all ready pods use the current live contract.")

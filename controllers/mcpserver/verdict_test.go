@@ -126,6 +126,10 @@ func TestVerdict(t *testing.T) {
 			facts{desired: 1, rollout: rolloutComplete, readyNew: 1, unread: 1},
 			"Accepted=True/Accepted ResolvedRefs=True/ResolvedRefs Programmed=Unknown/Pending Available=True/Available Ready=True/Ready",
 		},
+		"a new pod was not asked yet": {
+			facts{desired: 1, rollout: rolloutComplete, readyNew: 1, unread: 1, wasProgrammed: true},
+			"Accepted=True/Accepted ResolvedRefs=True/ResolvedRefs Programmed=True/Programmed Available=True/Available Ready=True/Ready",
+		},
 		"the workload can be reached past the sidecar": {
 			facts{desired: 1, rollout: rolloutComplete, readyNew: 1, exposed: true},
 			"Accepted=True/Accepted ResolvedRefs=True/ResolvedRefs Programmed=True/Programmed Available=True/Available Ready=True/Ready WorkloadExposed=True/ListensOnAllInterfaces",

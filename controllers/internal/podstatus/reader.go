@@ -22,7 +22,7 @@ const (
 	// Parallel bounds the calls of one Read.
 	Parallel = 20
 	// urgentAge is how old an answer may be that somebody is waiting for.
-	urgentAge = 2 * time.Second
+	urgentAge = time.Second
 	// calmAge is how old any other answer may be.
 	calmAge = time.Minute
 	// maxBackoff bounds the time between two attempts at a silent pod.

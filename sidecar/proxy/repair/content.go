@@ -23,13 +23,17 @@ func (r *result) content() {
 	case missing:
 		r.edits = append(r.edits, strictjson.Set([]byte("[]"), "content"))
 		r.note(ContentAdded, "")
-	case also && r.opts.TextToo && !hasText(content):
-		r.edits = append(r.edits, strictjson.Set(appended(content, asText(structured)), "content"))
-		r.note(ContentAdded, "")
-	case r.nulls:
-		out, changed := items(content, r.plain("annotations", "_meta", "title", "description", "mimeType", "size", "icons"))
+	default:
+		changed := false
+		if r.nulls {
+			content, changed = items(content, r.plain("annotations", "_meta", "title", "description", "mimeType", "size", "icons"))
+		}
+		if also && r.opts.TextToo && strictjson.IsArray(content) && !hasText(content) {
+			content, changed = appended(content, asText(structured)), true
+			r.note(ContentAdded, "")
+		}
 		if changed {
-			r.edits = append(r.edits, strictjson.Set(out, "content"))
+			r.edits = append(r.edits, strictjson.Set(content, "content"))
 		}
 	}
 }

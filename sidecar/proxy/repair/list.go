@@ -93,8 +93,9 @@ func (r *result) apply(item []byte, name string, edits []strictjson.Edit) []byte
 	}
 	for _, e := range edits {
 		switch {
-		case e.Value != nil:
+		case e.Value != nil && (e.Path[0] == "inputSchema" || e.Path[0] == "outputSchema"):
 			r.note(SchemaType, name)
+		case e.Value != nil: // its items have their own notes
 		case len(e.Path) == 1 && e.Path[0] == "execution" && r.opts.NoExecution:
 		default:
 			r.note(NullDropped, name)
