@@ -18,8 +18,10 @@ make --no-print-directory cluster-up cluster-load deploy
 
 test=${FAIRLEAD_CACHE:-.cache}/e2e.test
 go test -c -tags e2e -o "$test" ./test/e2e
+failed=0
 for r in "${runs[@]}"; do
   # Four tests at a time: more would only wait for the two cores.
   # shellcheck disable=SC2086 # the words of $r are separate arguments
-  bin/cluster exec -- "$test" -test.v -test.timeout 60m -test.parallel "${E2E_PARALLEL:-4}" $r ${E2E_FLAGS:-}
+  bin/cluster exec -- "$test" -test.v -test.timeout 60m -test.parallel "${E2E_PARALLEL:-4}" $r ${E2E_FLAGS:-} || failed=1
 done
+exit "$failed"

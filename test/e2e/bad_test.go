@@ -3,16 +3,21 @@
 package e2e
 
 import (
+	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairlead-dev/fairlead/api/v1alpha1"
+	"github.com/fairlead-dev/fairlead/controllers/mcpserver/desired"
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/wire"
 	"github.com/fairlead-dev/fairlead/test/e2e/internal/world"
 )
@@ -172,6 +177,38 @@ func TestMissingSecretIsNamedAndWaitedFor(t *testing.T) {
 			w.AwaitCondition(t, s, v1alpha1.ConditionResolvedRefs, "True", v1alpha1.ReasonResolvedRefs)
 		})
 	}
+}
+
+// The operator does read claims: their access modes decide about the strategy.
+func TestMissingClaimIsNamed(t *testing.T) {
+	w, ns := begin(t)
+	s := w.Sample(t, ns, "everything.yaml", func(s *v1alpha1.McpServer) {
+		s.Spec.Workload.Volumes = []v1alpha1.Volume{{Name: "data", PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "absent"}}}
+		s.Spec.Workload.VolumeMounts = []v1alpha1.VolumeMount{{Name: "data", MountPath: "/data"}}
+	})
+	w.AwaitCondition(t, s, v1alpha1.ConditionAvailable, "False", v1alpha1.ReasonVolumeNotFound)
+}
+
+// Who writes the NetworkPolicy is the user's choice, also afterwards (O13).
+func TestUnmanagedNetworkPolicyIsRemoved(t *testing.T) {
+	w, ns := begin(t)
+	s := w.Sample(t, ns, "gosdk.yaml", func(s *v1alpha1.McpServer) { s.Spec.Replicas = ptr.To[int32](1) })
+	w.AwaitReady(t, s)
+	policy := &networkingv1.NetworkPolicy{}
+	key := client.ObjectKey{Namespace: ns, Name: desired.NamesOf(s).NetworkPolicy}
+	if err := w.Get(t.Context(), key, policy); err != nil {
+		t.Fatal(err)
+	}
+	w.Edit(t, s, func(s *v1alpha1.McpServer) { s.Spec.Network.Policy = v1alpha1.NetworkPolicyUnmanaged })
+	world.Await(t, "the policy is gone", func(ctx context.Context) (bool, string) {
+		err := w.Get(ctx, key, policy)
+		return err != nil && client.IgnoreNotFound(err) == nil, fmt.Sprint(err)
+	})
+	w.Edit(t, s, func(s *v1alpha1.McpServer) { s.Spec.Network.Policy = "" })
+	world.Await(t, "the policy is back", func(ctx context.Context) (bool, string) {
+		err := w.Get(ctx, key, policy)
+		return err == nil, fmt.Sprint(err)
+	})
 }
 
 // O7: a valid edit that never becomes ready leaves the old pods serving.

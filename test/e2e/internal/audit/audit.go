@@ -26,6 +26,7 @@ type Event struct {
 	ObjectRef  *Ref
 
 	ResponseStatus struct{ Code int }
+	Annotations    map[string]string
 
 	Received time.Time `json:"requestReceivedTimestamp"`
 }
@@ -44,6 +45,10 @@ func (e Event) String() string {
 func (e Event) Writes() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb)
 }
+
+// Refused reports whether the user had no right to the request. Admission
+// answers 403 too, for example in a namespace that is being deleted.
+func (e Event) Refused() bool { return e.Annotations["authorization.k8s.io/decision"] == "forbid" }
 
 // Lease reports whether the request is about leader election.
 func (e Event) Lease() bool {
