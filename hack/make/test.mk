@@ -12,6 +12,7 @@ test: ## Everything a change must pass: under 60 minutes on 2 cores from a clean
 test-all: ## make test and the slow rest: all of e2e, fuzzing, lint.
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory verify
+	@$(MAKE) --no-print-directory test-integration
 	@$(MAKE) --no-print-directory fuzz
 	@$(MAKE) --no-print-directory test-e2e-all
 
@@ -34,6 +35,10 @@ test-race: ## The protocol library and the sidecar under the race detector.
 .PHONY: test-envtest
 test-envtest: ## Operator, CRD and samples against a real API server.
 	@$(LAYER) -name envtest -budget 6m -- bash -eu -c 'assets=$$($(MAKE) -s --no-print-directory envtest-assets); KUBEBUILDER_ASSETS=$$assets go test ./controllers/app/... ./controllers/mcpserver ./test/cel/...'
+
+.PHONY: test-integration
+test-integration: ## The running manager against a real API server, the kubelet played.
+	@$(LAYER) -name integration -budget 6m -- bash -eu -c 'assets=$$($(MAKE) -s --no-print-directory envtest-assets); KUBEBUILDER_ASSETS=$$assets go test ./test/integration/...'
 
 .PHONY: test-dataplane
 test-dataplane: ## The real sidecar and agent as processes, without a cluster.
