@@ -58,7 +58,9 @@ func (p *peer) got() []string {
 
 func TestMessagesTravelBothWaysInOrder(t *testing.T) {
 	p := dial(Config{})
+	said := make(chan struct{})
 	go func() {
+		defer close(said)
 		_, _ = io.WriteString(p.out, "{\"a\":1}\n{\"a\":2}\n")
 	}()
 	big := `{"x":"` + strings.Repeat("y", 200_000) + `"}`
@@ -75,6 +77,7 @@ func TestMessagesTravelBothWaysInOrder(t *testing.T) {
 			t.Fatalf("read %.40q, %v; want %.40q", line, err, want)
 		}
 	}
+	<-said
 	_ = p.out.Close()
 	p.Wait()
 	if diff := cmp.Diff([]string{`{"a":1}`, `{"a":2}`}, p.got()); diff != "" {
