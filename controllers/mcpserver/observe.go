@@ -24,8 +24,6 @@ const (
 	// watchAgain is how often pods that are not ready are looked at beside
 	// their own events: /status and the kubelet's events are not watched.
 	watchAgain = 5 * time.Second
-	// awaited is the same for pods that are about to report the live contract.
-	awaited = 2 * time.Second
 	// mountGrace is how long a pod may take to mount before its events are read.
 	mountGrace = 2 * time.Second
 	// mostEventReads bounds the event lists of one reconcile: pods of one
