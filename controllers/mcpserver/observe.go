@@ -24,6 +24,9 @@ const (
 	// watchAgain is how often pods that are not ready are looked at beside
 	// their own events: /status and the kubelet's events are not watched.
 	watchAgain = 5 * time.Second
+	// awaited is the same for ready pods that are about to report the live
+	// contract: they must have it within five seconds (O15).
+	awaited = 1500 * time.Millisecond
 	// mountGrace is how long a pod may take to mount before its events are read.
 	mountGrace = 2 * time.Second
 	// mostEventReads bounds the event lists of one reconcile: pods of one
@@ -95,7 +98,10 @@ func (r *Reconciler) readStatuses(ctx context.Context, s *scope) {
 	for i := range s.pods {
 		v := &s.pods[i]
 		v.answer = answers[v.pod.UID]
-		if !v.ready || !r.statuses.Current(s.server.UID, v.pod.UID, s.live.digest) {
+		switch current := r.statuses.Current(s.server.UID, v.pod.UID, s.live.digest); {
+		case v.ready && !current && !v.answer.Silent:
+			s.within(awaited)
+		case !v.ready || !current:
 			s.within(watchAgain)
 		}
 	}

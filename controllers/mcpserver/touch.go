@@ -46,7 +46,7 @@ func (r *Reconciler) touch(ctx context.Context, s *scope) *outcome.Failure {
 			continue
 		}
 		alive[v.pod.UID] = now
-		s.within(watchAgain)
+		s.within(awaited)
 		g.Go(func() error { return r.touchPod(ctx, v.pod, s.live.digest) })
 	}
 	s.memory.touched = alive

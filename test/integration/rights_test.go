@@ -49,7 +49,15 @@ func TestGrantedRightsAreUsed(t *testing.T) {
 	s.Spec.Workload.Volumes = []v1alpha1.Volume{{Name: "data", PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}
 	create(t, c, s)
 	shows(t, c, s, "Ready", "True/Ready")
-	shows(t, c, s, "Programmed", "True/Programmed") // the pods have reported
+	eventually(t, func() string { // until the pod has reported, it is not touched
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
+			return err.Error()
+		}
+		if s.Status.Server == nil {
+			return "the pod's status was not read"
+		}
+		return ""
+	})
 	// A touch, the removal of the policy, and a pod whose events are read.
 	edit(t, c, s, func(s *v1alpha1.McpServer) {
 		s.Spec.Limits.RequestSeconds = ptr.To(int32(9))
