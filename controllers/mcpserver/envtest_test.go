@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -31,14 +33,19 @@ import (
 
 var plane testkit.ControlPlane
 
-func TestMain(m *testing.M) { os.Exit(plane.Run(m)) }
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(plane.Run(m))
+}
 
 // world is one namespace of a real API server with a reconciler that is called
 // directly, and with what the test plays itself: the Deployment controller, the
 // kubelet and the sidecars.
 type world struct {
 	t         testing.TB
-	c         client.Client
+	c         client.Client // everybody but the operator
+	operator  client.Client
+	writes    *writes
 	ns        string
 	r         *Reconciler
 	clock     *clocktesting.FakePassiveClock
@@ -61,8 +68,15 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	writes := &writes{}
+	access := plane.Config(t)
+	access.Wrap(writes.transport)
+	operator, err := client.New(access, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := &world{
-		t: t, c: c, ns: testkit.Namespace(t, c),
+		t: t, c: c, operator: operator, writes: writes, ns: testkit.Namespace(t, c),
 		clock:     clocktesting.NewFakePassiveClock(time.Now()),
 		recorder:  &recorder{},
 		sidecars:  &sidecars{byIP: map[string]config.Status{}},
@@ -75,7 +89,7 @@ func newWorld(t testing.TB) *world {
 // restartOperator forgets everything that a process remembers.
 func (w *world) restartOperator() {
 	w.r = New(Dependencies{
-		Client: w.c, Live: w.c, Recorder: w.recorder, Statuses: w.sidecars, Clock: w.clock, DataPlane: w.dataPlane,
+		Client: w.operator, Live: w.operator, Recorder: w.recorder, Statuses: w.sidecars, Clock: w.clock, DataPlane: w.dataPlane,
 		Operator: &desired.Origin{Namespace: "fairlead-system", PodLabels: map[string]string{"app": "fairlead"}},
 	})
 }
@@ -269,6 +283,37 @@ func (w *world) serving(s *v1alpha1.McpServer, n int) []*corev1.Pod {
 	w.reconcile(s)
 	return pods
 }
+
+// writes counts what the operator sends to change something: a write that
+// changes nothing moves no resourceVersion, but it is a write (O19).
+type writes struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (q *writes) transport(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodGet {
+			q.mu.Lock()
+			q.all = append(q.all, r.Method+" "+r.URL.Path)
+			q.mu.Unlock()
+		}
+		return next.RoundTrip(r)
+	})
+}
+
+// take returns the writes since the last call.
+func (q *writes) take() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := q.all
+	q.all = nil
+	return out
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // sidecars answers for /status.
 type sidecars struct {

@@ -72,6 +72,7 @@ func TestSteadyStateWritesNothing(t *testing.T) {
 	w.serving(s, 1)
 	before := w.versions(s)
 	w.recorder.take()
+	w.writes.take()
 	for i := range 3 {
 		w.pass(time.Minute)
 		if i == 2 {
@@ -83,6 +84,9 @@ func TestSteadyStateWritesNothing(t *testing.T) {
 	}
 	if after := w.versions(s); after != before {
 		t.Errorf("versions moved:\n%s\n%s", before, after)
+	}
+	if got := w.writes.take(); len(got) > 0 {
+		t.Errorf("wrote %q at rest", got)
 	}
 	if got := w.recorder.take(); len(got) > 0 {
 		t.Errorf("told %q at rest", got)

@@ -99,17 +99,19 @@ func (c comparer) isOurs(e metav1.ManagedFieldsEntry) bool {
 
 // owned extracts from live the fields that our manager applied.
 func (c comparer) owned(live client.Object) (*typed.TypedValue, error) {
-	// The cache strips type information; the converter needs it.
-	obj, ok := live.DeepCopyObject().(client.Object)
-	if !ok {
-		return nil, fmt.Errorf("%T is no object", live)
-	}
-	gvks, _, err := c.scheme.ObjectKinds(obj)
+	gvks, _, err := c.scheme.ObjectKinds(live)
 	if err != nil {
 		return nil, err
 	}
-	obj.GetObjectKind().SetGroupVersionKind(gvks[0])
-	full, err := c.converter.ObjectToTyped(obj)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return nil, fmt.Errorf("live %s: %w", gvks[0].Kind, err)
+	}
+	// Some types write an absent member as null, which nobody ever applied.
+	dropNulls(content)
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(gvks[0]) // the cache strips it, the converter needs it
+	full, err := c.converter.ObjectToTyped(u)
 	if err != nil {
 		return nil, fmt.Errorf("live %s: %w", gvks[0].Kind, err)
 	}
@@ -124,6 +126,24 @@ func (c comparer) owned(live client.Object) (*typed.TypedValue, error) {
 		break
 	}
 	return full.ExtractItems(fields.Leaves()), nil
+}
+
+// dropNulls removes null members at every depth.
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, member := range v {
+			if member == nil {
+				delete(v, k)
+				continue
+			}
+			dropNulls(member)
+		}
+	case []any:
+		for _, item := range v {
+			dropNulls(item)
+		}
+	}
 }
 
 // withoutIdentity drops what the API server never records as a managed field.
