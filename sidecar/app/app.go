@@ -28,6 +28,8 @@ import (
 type Backend interface {
 	dispatch.Server
 	health.Workload
+	// Life names the present life of the workload (health.Monitor).
+	Life() string
 	// Processes tells how many processes run.
 	Processes() int
 	// Close ends every leg and process, and waits for them until ctx ends.
@@ -100,6 +102,7 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 	a.monitor = &health.Monitor{
 		Workload: backend,
 		Clocks:   health.NewClocks(attempt(startup(c.Boot.Workload))),
+		Life:     backend.Life,
 		Exposed:  exposed(c),
 		Changed:  a.workloadChanged,
 	}

@@ -3,9 +3,12 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
@@ -34,6 +37,7 @@ type proxied struct {
 	*proxy.Proxy
 	workload  workload
 	processes func() int
+	socket    string // of the agent; empty for a workload without one
 
 	mu   sync.Mutex
 	last health.Peer // who answered the last handshake
@@ -47,7 +51,7 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 	switch w := c.Boot.Workload; w.Type {
 	case config.WorkloadStdio:
 		pool := newPool(c.AgentSocket, *w.Stdio, m, log)
-		b.workload, b.processes, binding = pool, pool.Processes, mcp.Stdio
+		b.workload, b.processes, b.socket, binding = pool, pool.Processes, c.AgentSocket, mcp.Stdio
 	case config.WorkloadMCP:
 		b.workload = http.New(http.Config{
 			Port:    w.MCP.Port,
@@ -79,6 +83,8 @@ func newPool(socket string, s config.Stdio, m *observe.Metrics, log *observe.Lim
 				reason := ""
 				if err != nil {
 					reason = failureOf(err).Reason
+				}
+				if reason != "" && reason != config.ReasonAgentUnreachable { // health tells of an absent agent, once
 					log.Warn("a process did not start", slog.String("reason", reason), slog.Any("error", observe.Untrusted(err.Error())))
 				}
 				m.ProcessStarted(took, reason)
@@ -122,6 +128,20 @@ func proxyHooks(binding string, m *observe.Metrics, log *observe.Limited) proxy.
 // Processes implements Backend.
 func (b *proxied) Processes() int { return b.processes() }
 
+// Life implements Backend. An agent makes its socket when it starts, so the
+// socket's file tells the lives of the workload's container apart even when one
+// follows the other faster than anybody asks. A port tells nothing.
+func (b *proxied) Life() string {
+	if b.socket == "" {
+		return ""
+	}
+	var s unix.Stat_t
+	if unix.Stat(b.socket, &s) != nil {
+		return "none"
+	}
+	return fmt.Sprint(s.Dev, " ", s.Ino, " ", s.Mtim) // chmod moves the ctime
+}
+
 // Close implements Backend.
 func (b *proxied) Close(ctx context.Context) { b.workload.Shutdown(ctx) }
 
@@ -152,7 +172,7 @@ func (b *proxied) Check(ctx context.Context) error {
 func failureOf(err error) *health.Failure {
 	var h *upstream.HandshakeError
 	if errors.As(err, &h) {
-		return &health.Failure{Reason: h.Reason, ExitCode: h.ExitCode, StderrTail: h.StderrTail, Err: err}
+		return &health.Failure{Reason: h.Reason, ExitCode: h.ExitCode, StderrTail: h.StderrTail, Err: h.Err}
 	}
 	reason := config.ReasonBadHandshake
 	if errors.Is(err, context.DeadlineExceeded) {

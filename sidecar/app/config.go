@@ -35,9 +35,11 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// The parts of the drain that are not the operator's to choose.
+// The parts of the drain that are not the operator's to choose. O25 asks for
+// two seconds of linger at least; on a busy node endpoints have been seen to
+// move seven seconds after the pod said goodbye.
 const (
-	linger = 2 * time.Second // O25
+	linger = 5 * time.Second
 	spread = 3 * time.Second
 )
 

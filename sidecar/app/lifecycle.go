@@ -70,11 +70,11 @@ func (a *App) wait(stop context.Context, failed <-chan error) error {
 // closeDown ends the parts in order, within Ending all in all.
 func (a *App) closeDown() {
 	share := a.cfg.Ending / 5
+	a.drainer.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), share)
 	_ = a.front.Shutdown(ctx, dispatch.ErrShutdown) // whoever is left is cut
 	cancel()
 	a.public.close(share)
-	a.drainer.Close()
 
 	ctx, cancel = context.WithTimeout(context.Background(), 2*share)
 	a.backend.Close(ctx)

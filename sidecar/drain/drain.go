@@ -72,6 +72,7 @@ type Drainer struct {
 
 	mu       sync.Mutex
 	state    State
+	refusing bool
 	cause    string
 	inFlight int
 	idle     chan struct{} // closed while nothing is in flight
@@ -121,12 +122,14 @@ func (d *Drainer) InFlight() int {
 	return d.inFlight
 }
 
-// Enter counts a request in. It refuses once the drain is over. leave must be
-// called exactly once, after the answer has been written.
+// Enter counts a request in. It refuses once requests have been cut or the end
+// has come; a drain that ended quietly still takes what comes, because whoever
+// sends here does not know better yet. leave must be called exactly once, after
+// the answer has been written.
 func (d *Drainer) Enter() (leave func(), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.state >= Drained {
+	if d.refusing {
 		return nil, false
 	}
 	if d.inFlight == 0 {
@@ -167,6 +170,7 @@ func (d *Drainer) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		d.refuse()
 		if d.o.Cut != nil {
 			d.o.Cut(ErrTimeUp)
 		}
@@ -180,8 +184,18 @@ func (d *Drainer) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close marks the end: call it when the listeners are closed.
-func (d *Drainer) Close() { d.advance(Closed) }
+// Close marks the end, from which on everything is refused. Call it before
+// listeners are closed.
+func (d *Drainer) Close() {
+	d.refuse()
+	d.advance(Closed)
+}
+
+func (d *Drainer) refuse() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refusing = true
+}
 
 // quiet waits until nothing has been in flight for Linger, and reports whether
 // that came within most. Time up with nothing in flight is quiet too.

@@ -149,9 +149,39 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-func TestAFinishedDrainRefuses(t *testing.T) {
+// A balancer may learn late that the pod is ending: what it still sends is
+// served until the process ends.
+func TestAQuietDrainStillServesUntilItIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := New(Options{Clocks: clocks})
+		go d.Begin("SIGTERM")
+		if err := d.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		leave, ok := d.Enter()
+		if !ok {
+			t.Fatal("a late request was refused")
+		}
+		leave()
+		d.Close()
+		d.Close()
+		if d.State() != Closed {
+			t.Errorf("state %v", d.State())
+		}
+		if _, ok := d.Enter(); ok {
+			t.Error("a request was let in after the end")
+		}
+		d.Begin("again") // O3: final
+		if d.State() != Closed {
+			t.Errorf("state %v after Begin", d.State())
+		}
+	})
+}
+
+func TestADrainThatCutRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := New(Options{Clocks: clocks})
+		request(d, time.Hour)
 		go d.Begin("SIGTERM")
 		if err := d.Run(t.Context()); err != nil {
 			t.Fatal(err)
@@ -159,15 +189,7 @@ func TestAFinishedDrainRefuses(t *testing.T) {
 		if _, ok := d.Enter(); ok {
 			t.Error("a request was let in")
 		}
-		d.Close()
-		d.Close()
-		if d.State() != Closed {
-			t.Errorf("state %v", d.State())
-		}
-		d.Begin("again") // O3: final
-		if d.State() != Closed {
-			t.Errorf("state %v after Begin", d.State())
-		}
+		time.Sleep(time.Hour)
 	})
 }
 

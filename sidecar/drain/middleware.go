@@ -6,7 +6,7 @@ import (
 )
 
 // Middleware counts requests in and out, says `Connection: close` on answers
-// once the drain is closing, and refuses with 503 once it is over. refused may
+// once the drain is closing, and refuses with 503 at the end. refused may
 // be nil; it is told of each refusal.
 //
 // HTTP/2 has no such header; there the server's own shutdown says goodbye.

@@ -78,11 +78,13 @@ func TestMiddlewareDecidesWhenTheHeadIsWritten(t *testing.T) {
 	}
 }
 
-func TestMiddlewareRefusesAfterTheDrain(t *testing.T) {
+func TestMiddlewareRefusesAtTheEnd(t *testing.T) {
 	refused := 0
+	d := at(Drained)
+	d.Close()
 	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the request got through") })
 	rec := httptest.NewRecorder()
-	at(Drained).Middleware(next, func() { refused++ }).ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/mcp", nil))
+	d.Middleware(next, func() { refused++ }).ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/mcp", nil))
 	if rec.Code != http.StatusServiceUnavailable || rec.Header().Get("Retry-After") == "" || refused != 1 {
 		t.Errorf("%d %v, refused %d", rec.Code, rec.Header(), refused)
 	}

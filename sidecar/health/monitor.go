@@ -83,6 +83,9 @@ type Monitor struct {
 	// Exposed asks, once after each handshake, whether the workload can be
 	// reached past the sidecar (O10). It may be nil.
 	Exposed func(ctx context.Context) bool
+	// Life names the present life of the workload, cheaply; another name means
+	// that it was restarted, however quickly. It may be nil.
+	Life func() string
 	// Changed is told every new status, from one goroutine at a time, with the
 	// error behind it or nil. It must not block and may be nil.
 	Changed func(s config.WorkloadStatus, err error)
@@ -92,6 +95,7 @@ type Monitor struct {
 	// suspend is closed by Suspend, and forgotten once it is taken up.
 	suspend   chan struct{}
 	suspended bool
+	life      string // when it was suspended
 	// told serializes Changed; it is locked before mu.
 	told sync.Mutex
 }
@@ -113,12 +117,13 @@ func (m *Monitor) Up() bool { return m.Status().State == config.WorkloadUp }
 // not ready at once, and no handshake before it has gone away, or has not for
 // as long as a restart would take.
 func (m *Monitor) Suspend() {
+	life := m.alive()
 	m.mu.Lock()
 	if m.suspend == nil {
 		m.suspend = make(chan struct{})
 	}
 	if !m.suspended {
-		m.suspended = true
+		m.suspended, m.life = true, life
 		close(m.suspend)
 	}
 	m.mu.Unlock()
@@ -135,29 +140,37 @@ func (m *Monitor) suspension() <-chan struct{} {
 	return m.suspend
 }
 
-// takeSuspension reports whether there was a Suspend, and takes it up.
-func (m *Monitor) takeSuspension() bool {
+// takeSuspension reports whether there was a Suspend, and takes it up; life is
+// the one that is being ended.
+func (m *Monitor) takeSuspension() (life string, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.suspended {
-		return false
+		return "", false
 	}
 	m.suspended, m.suspend = false, nil
-	return true
+	return m.life, true
+}
+
+func (m *Monitor) alive() string {
+	if m.Life == nil {
+		return ""
+	}
+	return m.Life()
 }
 
 // Run watches until ctx ends.
 func (m *Monitor) Run(ctx context.Context) {
 	wait := m.Clocks.First
 	for ctx.Err() == nil {
-		if m.takeSuspension() {
-			m.ride(ctx)
+		if life, ok := m.takeSuspension(); ok {
+			m.ride(ctx, life)
 			continue
 		}
-		begun := time.Now()
+		begun, life := time.Now(), m.alive()
 		if m.handshake(ctx) {
 			up := time.Now()
-			if suspended := m.watch(ctx); suspended || time.Since(up) >= m.Clocks.Settled {
+			if suspended := m.watch(ctx, life); suspended || time.Since(up) >= m.Clocks.Settled {
 				wait = m.Clocks.First
 			}
 		}
@@ -219,9 +232,10 @@ func (m *Monitor) handshake(ctx context.Context) bool {
 	return true
 }
 
-// watch returns when the workload is no longer up or ctx ends, and reports
-// whether that is because of Suspend.
-func (m *Monitor) watch(ctx context.Context) (suspended bool) {
+// watch returns when the workload is no longer up, or is not the one that the
+// handshake was with, or ctx ends. It reports whether that is because of
+// Suspend.
+func (m *Monitor) watch(ctx context.Context, life string) (suspended bool) {
 	suspension := m.suspension()
 	ticker := time.NewTicker(m.Clocks.Every)
 	defer ticker.Stop()
@@ -236,6 +250,8 @@ func (m *Monitor) watch(ctx context.Context) (suspended bool) {
 		}
 		err := m.check(ctx)
 		switch {
+		case err == nil && m.alive() != life:
+			return false // up as before, for all we know: ask again
 		case err == nil:
 			slow = 0
 		case ctx.Err() != nil:
@@ -252,7 +268,7 @@ func (m *Monitor) watch(ctx context.Context) (suspended bool) {
 
 // ride waits for a workload that is being stopped to go away, and no longer
 // than a restart would take.
-func (m *Monitor) ride(ctx context.Context) {
+func (m *Monitor) ride(ctx context.Context, life string) {
 	// A handshake may have finished at the same moment as the Suspend.
 	m.set(config.WorkloadStatus{State: config.WorkloadStarting}, nil)
 	ctx, cancel := context.WithTimeout(ctx, m.Clocks.Suspended)
@@ -260,7 +276,7 @@ func (m *Monitor) ride(ctx context.Context) {
 	for ctx.Err() == nil {
 		// A container may be gone and back within a second.
 		pause(ctx, m.Clocks.Every/10)
-		if m.check(ctx) != nil {
+		if m.alive() != life || m.check(ctx) != nil {
 			return
 		}
 	}

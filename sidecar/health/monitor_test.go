@@ -24,6 +24,7 @@ type fake struct {
 	handshake func() (Peer, error)
 	check     error
 	took      time.Duration // by each handshake
+	life      string
 	attempts  []time.Time
 }
 
@@ -43,6 +44,12 @@ func (f *fake) Check(context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.check
+}
+
+func (f *fake) Life() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.life
 }
 
 func (f *fake) alter(change func()) {
@@ -72,7 +79,7 @@ func inWorld(t *testing.T, f *fake, play func(t *testing.T, w *world)) []string 
 	var w *world
 	synctest.Test(t, func(t *testing.T) {
 		w = &world{f: f, begun: time.Now()}
-		w.Monitor = &Monitor{Workload: f, Clocks: NewClocks(30 * time.Second)}
+		w.Monitor = &Monitor{Workload: f, Clocks: NewClocks(30 * time.Second), Life: f.Life}
 		w.Changed = func(s config.WorkloadStatus, _ error) {
 			text := fmt.Sprintf("%ds %s %s", time.Since(w.begun).Milliseconds()/1000, s.State, s.Reason)
 			w.log = append(w.log, strings.TrimSpace(text))
@@ -128,6 +135,26 @@ func TestAFailedCheckGoesBackToTheHandshakeAtOnce(t *testing.T) {
 	if len(got) != 3 || !strings.HasSuffix(got[2], "Ready") {
 		t.Errorf("log %q", got)
 	}
+}
+
+func TestARestartThatNoCheckCouldSeeIsFollowedByAHandshake(t *testing.T) {
+	f := &fake{handshake: up}
+	got := inWorld(t, f, func(t *testing.T, w *world) {
+		time.Sleep(time.Minute)
+		w.f.alter(func() { w.f.life = "second" })
+		time.Sleep(time.Minute)
+		w.f.alter(func() {
+			if n := len(w.f.attempts); n != 2 {
+				t.Errorf("%d handshakes, want one for each life", n)
+			}
+			w.f.life, w.f.handshake = "third", fails(config.ReasonExited)
+		})
+		time.Sleep(2 * time.Second)
+		if w.Up() {
+			t.Error("still ready with a workload that does not answer any more")
+		}
+	})
+	want(t, got[:1], "0s Ready")
 }
 
 func TestOneSlowCheckIsForgivenTwoAreNot(t *testing.T) {
@@ -230,6 +257,16 @@ func TestSuspend(t *testing.T) {
 			time.Sleep(time.Minute)
 		})
 		want(t, got, "0s Ready", "10s Starting", "30s Ready")
+	})
+	t.Run("a restart that no check could see ends it", func(t *testing.T) {
+		got := inWorld(t, &fake{handshake: up}, func(_ *testing.T, w *world) {
+			time.Sleep(10*time.Second + time.Millisecond)
+			w.Suspend()
+			time.Sleep(time.Second)
+			w.f.alter(func() { w.f.life = "second" })
+			time.Sleep(time.Minute)
+		})
+		want(t, got, "0s Ready", "10s Starting", "11s Ready")
 	})
 	t.Run("a handshake under way does not undo it", func(t *testing.T) {
 		got := inWorld(t, &fake{handshake: up, took: 5 * time.Second}, func(t *testing.T, w *world) {

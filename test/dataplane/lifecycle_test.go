@@ -113,8 +113,9 @@ func TestTheSidecarsHook(t *testing.T) {
 	if !p.sidecar.running() || !p.status().Draining {
 		t.Fatal("the sidecar did not wait for SIGTERM")
 	}
-	if r := c.call("echo", `{"text":"x"}`); r.status != http.StatusServiceUnavailable || !r.closed {
-		t.Errorf("a call after the drain: %v", r)
+	// A balancer that learns late still sends: that call is not lost.
+	if r := c.must(c.call("echo", `{"text":"x"}`)); !r.closed {
+		t.Error("a late call is not told to close its connection")
 	}
 	if code, _ := p.get(p.admin, config.PathLivez); code != 200 {
 		t.Errorf("livez %d after the drain", code)
@@ -144,8 +145,7 @@ func TestTheWorkloadsHookAlone(t *testing.T) {
 	}
 	p.agent.signal(syscall.SIGTERM)
 	p.agent.exit()
-	p.failed(config.ReasonAgentUnreachable)
-	p.startAgent()
+	p.startAgent() // sooner than any check could notice
 	p.ready()
 	c := p.legacy("2025-06-18")
 	c.must(c.call("echo", `{"text":"x"}`))
