@@ -50,7 +50,7 @@ const (
 
 	// ConditionDegraded: it works, but not as it should. Advisory.
 	//
-	// True: ReasonReplicasNotReady, ReasonStatusUnreachable,
+	// True: ReasonConflictingAutoscaler, ReasonReplicasNotReady, ReasonStatusUnreachable,
 	// ReasonLiveContractLagging, ReasonLiveContractRejected.
 	ConditionDegraded = "Degraded"
 

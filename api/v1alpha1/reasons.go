@@ -126,6 +126,10 @@ const (
 	// ReasonReplicasNotReady (Degraded True): fewer pods answer than are
 	// wanted, and no rollout explains it.
 	ReasonReplicasNotReady = "ReplicasNotReady"
+	// ReasonConflictingAutoscaler (Degraded True): an autoscaler writes the
+	// replicas of the Deployment, so the operator leaves them alone (O5). Aim it
+	// at the McpServer.
+	ReasonConflictingAutoscaler = "ConflictingAutoscaler"
 	// ReasonStatusUnreachable (Degraded True, Programmed Unknown): the operator
 	// cannot read the status of ready pods. Serving is not affected. Let the
 	// operator reach the pods' admin port.

@@ -95,11 +95,15 @@ func (r *Reconciler) apply(ctx context.Context, s *scope, child apply.Child, kin
 }
 
 // applyChild is apply for the children whose changes need no words of their
-// own, except when somebody else's edit was undone.
+// own, except when something was put back.
 func (r *Reconciler) applyChild(ctx context.Context, s *scope, child apply.Child, kind, name string, want runtime.ApplyConfiguration) *outcome.Failure {
 	res, f := r.apply(ctx, s, child, kind, name, want)
-	if f == nil && res.Taken {
+	switch {
+	case f != nil:
+	case res.Taken:
 		s.tell(events.Corrected(kind, name))
+	case res.Created && s.children.deployment.State == ownership.Ours:
+		s.tell(events.Restored(kind, name))
 	}
 	return f
 }

@@ -49,6 +49,8 @@ type facts struct {
 	// was not asked yet is no reason to doubt it: it mounts what is there.
 	wasProgrammed bool
 	exposed       bool
+	// autoscaled: an autoscaler is aimed at the Deployment.
+	autoscaled bool
 }
 
 // young is how long a pod may start before it counts as missing.
@@ -60,7 +62,7 @@ const sticky = 30 * time.Second
 func (r *Reconciler) factsOf(s *scope, failure *outcome.Failure) facts {
 	f := facts{
 		failure: failure, desired: desired.Replicas(s.server),
-		rollout: rolloutOf(s), claimFault: s.claimFault(),
+		rollout: rolloutOf(s), claimFault: s.claimFault(), autoscaled: s.autoscaled,
 	}
 	if c := conditions.Find(s.server.Status.Conditions, v1alpha1.ConditionProgrammed); c != nil {
 		f.wasProgrammed = c.Status == metav1.ConditionTrue && c.ObservedGeneration == s.server.Generation

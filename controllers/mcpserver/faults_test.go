@@ -7,9 +7,11 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fairlead-dev/fairlead/api/v1alpha1"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
@@ -160,4 +162,71 @@ func TestOnePodIsLost(t *testing.T) {
 	if w.condition(s, "Degraded") != "" {
 		t.Error("Degraded stays")
 	}
+}
+
+// O5: an autoscaler that is aimed at the Deployment is not fought: at most one
+// write of replicas in ten minutes, and they never dip to the default.
+func TestAutoscalerOnTheDeployment(t *testing.T) {
+	w := newWorld(t)
+	s := w.server(func(s *v1alpha1.McpServer) { s.Spec.Replicas = ptrTo(int32(2)) })
+	w.serving(s, 2)
+	hpa := func(n int32) {
+		d := w.deployment(s)
+		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: n}}
+		w.must(w.c.SubResource("scale").Update(t.Context(), d, client.WithSubResourceBody(scale), client.FieldOwner(autoscalerManager)))
+	}
+	replicas := func() int32 { return *w.deployment(s).Spec.Replicas }
+
+	hpa(5)
+	w.writes.take()
+	for range 9 {
+		w.pass(time.Minute)
+		w.reconcile(s)
+		if replicas() != 5 {
+			t.Fatalf("%d replicas", replicas())
+		}
+	}
+	w.want(s, "Degraded", "True/ConflictingAutoscaler")
+	for _, line := range w.writes.take() {
+		if strings.Contains(line, "/deployments/") {
+			t.Errorf("wrote %s", line)
+		}
+	}
+	t.Run("a change of the template still goes out", func(t *testing.T) {
+		w.edit(s, func(s *v1alpha1.McpServer) { s.Spec.Workload.Image = "registry.example/demo:2" })
+		w.reconcile(s)
+		if d := w.deployment(s); *d.Spec.Replicas != 5 || d.Spec.Template.Spec.Containers[0].Image != "registry.example/demo:2" {
+			t.Errorf("%d replicas of %s", *d.Spec.Replicas, d.Spec.Template.Spec.Containers[0].Image)
+		}
+	})
+	t.Run("taken back once in ten minutes, and left again", func(t *testing.T) {
+		w.pass(2 * time.Minute)
+		w.reconcile(s)
+		if replicas() != 2 {
+			t.Errorf("%d replicas", replicas())
+		}
+		hpa(4)
+		w.pass(10 * time.Second)
+		w.reconcile(s)
+		w.want(s, "Degraded", "True/ConflictingAutoscaler")
+		if replicas() != 4 {
+			t.Errorf("%d replicas", replicas())
+		}
+	})
+	t.Run("when it is gone all is as before", func(t *testing.T) {
+		w.pass(11 * time.Minute)
+		w.reconcile(s)
+		w.want(s, "Degraded", "True/ConflictingAutoscaler")
+		w.pass(2 * time.Minute)
+		w.deployed(s, "NewReplicaSetAvailable")
+		w.reconcile(s)
+		if replicas() != 2 || w.condition(s, "Degraded") == "True/ConflictingAutoscaler" {
+			t.Errorf("%d replicas, Degraded %s", replicas(), w.condition(s, "Degraded"))
+		}
+		w.edit(s, func(s *v1alpha1.McpServer) { s.Spec.Replicas = ptrTo(int32(3)) })
+		w.reconcile(s)
+		if replicas() != 3 {
+			t.Errorf("%d replicas", replicas())
+		}
+	})
 }

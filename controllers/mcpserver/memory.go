@@ -20,6 +20,9 @@ type memory struct {
 	fault     *podfault.Fault
 	faultSeen time.Time
 	faultOf   string // the template hash it was about
+	// reclaimed is when we last tried to take the Deployment's replicas back
+	// from an autoscaler.
+	reclaimed time.Time
 	// touched is when a pod was last told of its live contract (O15).
 	touched map[types.UID]time.Time
 }

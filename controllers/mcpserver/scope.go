@@ -37,7 +37,9 @@ type scope struct {
 	// it yet.
 	applied bool
 	events  []events.Event
-	next    time.Duration // when to look again, 0 for at the next resync
+	// autoscaled: an autoscaler writes the Deployment's replicas.
+	autoscaled bool
+	next       time.Duration // when to look again, 0 for at the next resync
 }
 
 // children are what exists, as far as it was looked at.

@@ -147,6 +147,9 @@ func degraded(f facts) (conditions.Condition, bool) {
 	const typ = v1alpha1.ConditionDegraded
 	answering := f.readyNew + f.readyOld
 	switch {
+	case f.autoscaled:
+		return is(typ, metav1.ConditionTrue, v1alpha1.ReasonConflictingAutoscaler,
+			"An autoscaler writes the replicas of the Deployment, which is made from this object, so the operator leaves them alone. Aim it at this McpServer (its scaleTargetRef), which has a scale subresource."), true
 	case f.desired == 0 || answering == 0:
 	case f.rejected > 0:
 		return is(typ, metav1.ConditionTrue, v1alpha1.ReasonLiveContractRejected, rejectedMessage(f)), true

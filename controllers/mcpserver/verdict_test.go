@@ -130,6 +130,10 @@ func TestVerdict(t *testing.T) {
 			facts{desired: 1, rollout: rolloutComplete, readyNew: 1, unread: 1, wasProgrammed: true},
 			"Accepted=True/Accepted ResolvedRefs=True/ResolvedRefs Programmed=True/Programmed Available=True/Available Ready=True/Ready",
 		},
+		"an autoscaler is aimed at the Deployment": {
+			facts{desired: 1, rollout: rolloutComplete, readyNew: 3, autoscaled: true},
+			"Accepted=True/Accepted ResolvedRefs=True/ResolvedRefs Programmed=True/Programmed Available=True/Available Ready=True/Ready Degraded=True/ConflictingAutoscaler",
+		},
 		"the workload can be reached past the sidecar": {
 			facts{desired: 1, rollout: rolloutComplete, readyNew: 1, exposed: true},
 			"Accepted=True/Accepted ResolvedRefs=True/ResolvedRefs Programmed=True/Programmed Available=True/Available Ready=True/Ready WorkloadExposed=True/ListensOnAllInterfaces",

@@ -26,6 +26,7 @@ const annotationRestartedAt = "kubectl.kubernetes.io/restartedAt"
 // workload writes the Deployment and tells why pods are replaced.
 func (r *Reconciler) workload(ctx context.Context, s *scope) *outcome.Failure {
 	live := s.deployment()
+	s.in.LeaveReplicas = r.leaveReplicas(s, live)
 	restart := ""
 	if live != nil {
 		restart = live.Spec.Template.Annotations[annotationRestartedAt]
@@ -86,7 +87,7 @@ func (r *Reconciler) tellUpdate(s *scope, live *appsv1.Deployment, res apply.Res
 	switch {
 	case res.Taken:
 		s.tell(events.Corrected("Deployment", s.names.Deployment))
-	case was != is:
+	case was != is && !s.in.LeaveReplicas:
 		s.tell(events.Scaled(was, is))
 	}
 	if s.claims.single != "" && live.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {

@@ -49,6 +49,7 @@ func remedies() map[string]string {
 		v1alpha1.ReasonAgentUnreachable:       "read the log of the workload's container: the agent in it does not answer",
 		v1alpha1.ReasonSidecarFailed:          "read the log of container mcp-sidecar",
 		v1alpha1.ReasonReplicasNotReady:       "look at the pods above that are not ready",
+		v1alpha1.ReasonConflictingAutoscaler:  "let the autoscaler's scaleTargetRef name the McpServer instead of the Deployment",
 		v1alpha1.ReasonStatusUnreachable:      "let the operator's namespace reach port 17081 of the pods; serving is not affected",
 		v1alpha1.ReasonLiveContractLagging:    "wait; the pods are told again every few seconds",
 		v1alpha1.ReasonLiveContractRejected:   "check that operator and sidecar images are of one release; the last good settings are in force",

@@ -20,6 +20,7 @@ import (
 // Reasons of events that are no condition reasons.
 const (
 	ReasonCreated          = "Created"
+	ReasonRestored         = "Restored"
 	ReasonRollingOut       = "RollingOut"
 	ReasonScaled           = "Scaled"
 	ReasonCorrected        = "Corrected"
@@ -59,7 +60,12 @@ func warning(reason, action, format string, args ...any) Event {
 
 // Created tells of a first Deployment.
 func Created(replicas int32, url string) Event {
-	return normal(ReasonCreated, "Create", "Created the pods' Deployment with %d replicas; clients will find it at %s.", replicas, url)
+	return normal(ReasonCreated, "Create", "Created the pods' Deployment (replicas: %d); clients will find it at %s.", replicas, url)
+}
+
+// Restored tells of a child that was made although the pods were there.
+func Restored(kind, name string) Event {
+	return normal(ReasonRestored, "Create:"+kind, "Created %s %s.", kind, name)
 }
 
 // RollingOut tells why pods are replaced: field is the first one that differs,

@@ -27,6 +27,7 @@ func TestSend(t *testing.T) {
 		events.Corrected("Service", "demo"),
 		events.KeysLost(),
 		events.RecreateStrategy("data"),
+		events.Restored("Service", "demo"),
 		events.Removed("NetworkPolicy", "demo-0-network"),
 		events.Transition("Ready", false, "ImagePullFailed", "100% of it %s is text."),
 		events.Transition("Ready", true, "Ready", strings.Repeat("x", 2000)),
@@ -38,7 +39,7 @@ func TestSend(t *testing.T) {
 			t.Errorf("%d bytes: %s", len(line), line)
 		}
 	}
-	if got := r.lines[8]; got != "Warning ImagePullFailed Observe:Ready 100% of it %s is text." {
+	if got := r.lines[9]; got != "Warning ImagePullFailed Observe:Ready 100% of it %s is text." {
 		t.Error(got)
 	}
 	// The recorder counts events of one reason and action as one.

@@ -35,18 +35,21 @@ func Deployment(in Input, t Template, restart string) *appsv1ac.DeploymentApplyC
 	if restart != "" {
 		annotations[AnnotationRestart] = restart
 	}
+	spec := appsv1ac.DeploymentSpec().
+		WithSelector(metav1ac.LabelSelector().WithMatchLabels(Selector(s))).
+		WithStrategy(strategy(in.SingleWriter)).
+		WithMinReadySeconds(5).
+		WithProgressDeadlineSeconds(ProgressDeadlineSeconds).
+		WithRevisionHistoryLimit(3).
+		WithTemplate(t.Pod)
+	if !in.LeaveReplicas {
+		spec.WithReplicas(Replicas(s))
+	}
 	return appsv1ac.Deployment(NamesOf(s).Deployment, s.Namespace).
 		WithLabels(Labels(s)).
 		WithAnnotations(annotations).
 		WithOwnerReferences(in.owner().Reference()).
-		WithSpec(appsv1ac.DeploymentSpec().
-			WithReplicas(Replicas(s)).
-			WithSelector(metav1ac.LabelSelector().WithMatchLabels(Selector(s))).
-			WithStrategy(strategy(in.SingleWriter)).
-			WithMinReadySeconds(5).
-			WithProgressDeadlineSeconds(ProgressDeadlineSeconds).
-			WithRevisionHistoryLimit(3).
-			WithTemplate(t.Pod))
+		WithSpec(spec)
 }
 
 // strategy never takes a ready pod away before its successor is ready, unless

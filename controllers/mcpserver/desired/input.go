@@ -22,6 +22,8 @@ type Input struct {
 	// SingleWriter is true when a volume of the workload can be used by one
 	// node only, so that old pods must go before new ones come (O25).
 	SingleWriter bool
+	// LeaveReplicas is true while somebody else owns the Deployment's replicas.
+	LeaveReplicas bool
 }
 
 // DataPlane names the image that holds mcp-sidecar and mcp-agent.
