@@ -115,7 +115,7 @@ func TestC10AnswersThatAreNotUTF8(t *testing.T) { // R5, B16
 	}
 }
 
-func TestC23AnEmptyCursorThatLeadsToItself(t *testing.T) { // R2
+func TestC23AnEmptyCursorThatLeadsToItself(t *testing.T) { // C23, R2
 	const tool = `{"name":"a","inputSchema":{"type":"object"}}`
 	r := serve(t, plain(script{"tools/list": {`{"jsonrpc":"2.0","id":$ID,"result":{"tools":[` + tool + `],"nextCursor":""}}`}}))
 	r.legacy().want("tools/list", "", `{"tools":[`+tool+`]}`)
@@ -199,7 +199,7 @@ func TestC28NoInitializedFromTheClient(t *testing.T) { // R9, W4.6
 	c.want("tools/list", "", `{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`)
 }
 
-func TestC29ACancelThatKillsTheChild(t *testing.T) { // W19.2, B3.8, B11.6
+func TestC29ACancelThatKillsTheChild(t *testing.T) { // C29, W19.2, W19.5, B3.8, B11.6
 	r := serve(t, plain(script{
 		"tools/call":              {`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"$ID"}}`},
 		"tools/call:y":            {`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":1}}`},
@@ -253,7 +253,7 @@ func TestC31URIs(t *testing.T) { // B14.8
 	}
 }
 
-func TestC32Names(t *testing.T) { // B14.8
+func TestC32Names(t *testing.T) { // C32, B14.8
 	r := serve(t, plain(nil))
 	for _, c := range []*client{r.legacy(), r.modern()} {
 		for _, name := range []string{"calendar.read", "github/git_commit"} {

@@ -42,7 +42,7 @@ func TestAWorkloadThatDoesNotStart(t *testing.T) {
 	r.modern().want("tools/list", "", want)
 }
 
-func TestDiscover(t *testing.T) { // B4.1, B4.4, W5.5
+func TestDiscover(t *testing.T) { // B4.1, B4.4, W5.4, W5.5
 	s := plain(script{"initialize": {`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true,"x":1.0},"tasks":{"list":{}},"logging":{},"prompts":null,"resources":{"subscribe":true,"listChanged":true},"experimental":{"e":{}},"extensions":{"io.modelcontextprotocol/tasks":{},"io.modelcontextprotocol/ui":{}}},"serverInfo":{"name":"child","version":"1","title":"C"},"instructions":"be \"kind\""}}`}})
 	r := serve(t, s)
 	const want = `{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],` +
@@ -81,7 +81,7 @@ func TestTheEnvelopeStaysOnTheClientsLeg(t *testing.T) { // B5.1, B5.3, P14, R7
 	}
 }
 
-func TestResultsForModernClients(t *testing.T) { // B5.5, W34.1
+func TestResultsForModernClients(t *testing.T) { // B5.4, B5.5, B11.13, W3.1, W3.4, W34.1
 	const info = `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"child","version":"1"}}`
 	r := serve(t, plain(script{
 		"resources/read":           {`{"jsonrpc":"2.0","id":$ID,"result":{"contents":[{"uri":"a:b","text":"t","mimeType":null}],"_meta":{"dev.fairlead/x":1,"io.modelcontextprotocol/related-task":{"taskId":"1"},"keep":1}}}`},
@@ -159,6 +159,30 @@ func TestErrorsAcrossEras(t *testing.T) { // B16
 	r = serve(t, plain(script{"tools/call": {`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32042,"message":"m"}}`}}))
 	c, _ := r.initialize("2025-11-25", "{}")
 	c.want("tools/call", `{"name":"n"}`, `{"code":-32042,"message":"m"}`)
+}
+
+func TestFailuresOfToolsStayResults(t *testing.T) { // B16.2
+	const failure = `"content":[{"type":"text","text":"no such file"}],"isError":true`
+	r := serve(t, plain(script{"tools/call": {`{"jsonrpc":"2.0","id":$ID,"result":{` + failure + `}}`}}))
+	r.legacy().want("tools/call", `{"name":"x"}`, `{`+failure+`}`)
+	if got := r.modern().call("tools/call", `{"name":"x"}`); !strings.HasPrefix(got, `{`+failure+`,"resultType":"complete"`) {
+		t.Error(got)
+	}
+}
+
+func TestASharedLegDeclaresNothing(t *testing.T) { // B6.5
+	r := serve(t, plain(script{"initialize": {`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"2025-06-18","capabilities":{"experimental":{"saw":$LINE}},"serverInfo":{"name":"c","version":"1"}}}`}}))
+	got := r.modern().call("server/discover", "")
+	if !strings.Contains(got, `"params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"fairlead","version":"1"}}`) { // B1.3, W4.2
+		t.Error(got)
+	}
+}
+
+func TestTheLevelOfASessionIsTheWorkloads(t *testing.T) { // B11.3
+	r := serve(t, plain(nil))
+	if got := saw([]byte(r.legacy().call("logging/setLevel", `{"level":"debug"}`))); got != `{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"debug"}}` {
+		t.Errorf("the workload saw %s", got)
+	}
 }
 
 func TestLogsOfAModernRequest(t *testing.T) { // B11.1, W23.5, W23.6
@@ -292,7 +316,7 @@ func TestDELETEEndsTheProcess(t *testing.T) { // B15.6
 	}
 }
 
-func TestListsAreAskedAgainAfterACrash(t *testing.T) { // B3.8
+func TestListsAreAskedAgainAfterACrash(t *testing.T) { // B0.5, B3.8
 	r := serve(t, plain(script{"tools/call": {"!exit 1"}, "prompts/list": {"!exit 1"}}))
 	m := r.modern()
 	const gone = `{"code":-32603,"message":"the workload ended before it answered","data":{"reason":"workload_restarted"}}`

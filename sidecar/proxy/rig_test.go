@@ -107,7 +107,7 @@ type events struct {
 
 // rig is the real front over HTTP, the proxy, and a scripted workload.
 type rig struct {
-	t      *testing.T
+	t      testing.TB
 	url    string
 	http   *http.Client
 	pool   *upstdio.Pool
@@ -145,7 +145,7 @@ func (e *events) hooks() proxy.Hooks {
 	}
 }
 
-func serve(t *testing.T, s script) *rig {
+func serve(t testing.TB, s script) *rig {
 	t.Helper()
 	r := &rig{t: t, child: &local{file: filepath.Join(t.TempDir(), "script")}, events: &events{}, ends: make(chan upstdio.End, 100)}
 	text, err := json.Marshal(s)
@@ -173,7 +173,7 @@ func serve(t *testing.T, s script) *rig {
 
 // front serves a proxy over real sockets until the test ends; then workload is
 // shut down.
-func front(t *testing.T, p *proxy.Proxy, workload func(), r *rig) *streamable.Server {
+func front(t testing.TB, p *proxy.Proxy, workload func(), r *rig) *streamable.Server {
 	t.Helper()
 	keys := &seal.Keyring{Server: "uid"}
 	if err := keys.LoadEphemeral(); err != nil {
@@ -232,7 +232,7 @@ type response struct {
 
 // stream is an answer that is still being read.
 type stream struct {
-	t    *testing.T
+	t    testing.TB
 	resp *http.Response
 	sse  *sse.Reader
 	json bool

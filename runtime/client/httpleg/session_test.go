@@ -43,7 +43,7 @@ func (r *rig) initialize(t *testing.T) {
 	}
 }
 
-func TestHeaders(t *testing.T) {
+func TestHeaders(t *testing.T) { // W8.2, W10.4
 	var seen []string
 	record := func(h http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -227,7 +227,7 @@ func TestAPlainBadRequestEndsNoSession(t *testing.T) { // R10, B3.7
 	}
 }
 
-func TestABrokenStreamIsTakenUpAgain(t *testing.T) { // B3.9, W8.8
+func TestABrokenStreamIsTakenUpAgain(t *testing.T) { // B3.9, W8.8, W9.6, W9.9
 	for name, tc := range map[string]struct {
 		first  string   // the POST's stream
 		gets   []string // what each GET brings: "NNN" a status, else a stream

@@ -365,7 +365,7 @@ func TestEditsAndTokenShareOneSplice(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, s *server) { // W19.1, W19.4, B11.6
+	bubble(t, Config{}, func(t *testing.T, s *server) { // W18.6, W19.1, W19.4, B11.6
 		mine := errors.New("user said stop")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		a := s.call(ctx, req("tools/call", ""))

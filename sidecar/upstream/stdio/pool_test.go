@@ -16,7 +16,7 @@ import (
 )
 
 func TestEachSessionHasItsOwnProcess(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, r *rig) { // R23
+	bubble(t, Config{}, func(t *testing.T, r *rig) { // B3.1, R23
 		a, b := r.mustOpen(), r.mustOpen()
 		for s, want := range map[*session]string{a: `{"n":1}`, b: `{"n":2}`} {
 			answer, err := s.Call(t.Context(), peer.Request{Method: "x"})
@@ -80,7 +80,7 @@ func TestTheIdleClock(t *testing.T) { // P15
 	})
 }
 
-func TestTheBoundOnProcesses(t *testing.T) { // P15
+func TestTheBoundOnProcesses(t *testing.T) { // B3.4, P15
 	t.Run("the longest idle one gives way", func(t *testing.T) {
 		bubble(t, Config{MaxProcesses: 2}, func(t *testing.T, r *rig) {
 			a := r.mustOpen()
@@ -279,7 +279,7 @@ func TestTheHandshakeIsKeptAsTheFirstInstance(t *testing.T) {
 	})
 }
 
-func TestAHandshakeThatFailsIsExplained(t *testing.T) {
+func TestAHandshakeThatFailsIsExplained(t *testing.T) { // B1.3, W4.4
 	answer := func(body string) program {
 		return func(c *child, m *jsonrpc.Message) {
 			if m.Method == "initialize" {
