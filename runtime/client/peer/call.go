@@ -82,7 +82,7 @@ func (p *Peer) Call(ctx context.Context, req Request) (Answer, error) {
 
 // begin registers the call and builds its message.
 func (p *Peer) begin(req Request) (*Call, *Outgoing, error) {
-	c := &Call{method: req.Method, value: req.Value, box: mailbox{ready: make(chan struct{}, 1)}}
+	c := &Call{method: req.Method, value: req.Value, box: mailbox{ready: make(chan struct{}, 1), budget: p.cfg.Budget}}
 	p.mu.Lock()
 	if p.ended != nil {
 		p.mu.Unlock()
@@ -137,6 +137,7 @@ func (c *Call) params(req Request, id string) ([]byte, error) {
 // late, and ends the server's requests that belong to it.
 func (p *Peer) forget(c *Call) {
 	c.over.Store(true)
+	c.box.close()
 	p.mu.Lock()
 	var orphans []*reverseCall
 	delete(p.pending, c.id)

@@ -16,7 +16,8 @@ const (
 // it: a slow consumer delays its own call and nobody else's (P18). The answer
 // always fits and is always last.
 type mailbox struct {
-	ready chan struct{} // cap 1
+	ready  chan struct{} // cap 1
+	budget Budget        // may be nil
 
 	mu     sync.Mutex
 	notes  []*jsonrpc.Message
@@ -31,23 +32,37 @@ type settled struct {
 }
 
 // note adds a notification; it reports false when the answer is already in.
-// dropped is the number of older ones that had to go.
+// dropped is the number of notifications that had to go.
 func (b *mailbox) note(m *jsonrpc.Message) (dropped int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.answer != nil {
 		return 0, false
 	}
-	b.notes = append(b.notes, m)
-	b.bytes += len(m.Raw)
-	for len(b.notes) > mailboxMessages || b.bytes > mailboxBytes && len(b.notes) > 1 {
-		b.bytes -= len(b.notes[0].Raw)
-		b.notes[0] = nil
-		b.notes = b.notes[1:]
+	for len(b.notes) > 0 && (len(b.notes) >= mailboxMessages || b.bytes+len(m.Raw) > mailboxBytes) {
+		b.drop()
 		dropped++
 	}
+	for !acquire(b.budget, len(m.Raw)) {
+		if len(b.notes) == 0 {
+			return dropped + 1, true
+		}
+		b.drop()
+		dropped++
+	}
+	b.notes = append(b.notes, m)
+	b.bytes += len(m.Raw)
 	b.signal()
 	return dropped, true
+}
+
+// drop loses the oldest notification; mu is held and there is one.
+func (b *mailbox) drop() {
+	n := len(b.notes[0].Raw)
+	b.notes[0] = nil
+	b.notes = b.notes[1:]
+	b.bytes -= n
+	release(b.budget, n)
 }
 
 // settle adds the answer; the first one wins.
@@ -66,8 +81,20 @@ func (b *mailbox) take() (notes []*jsonrpc.Message, answer *settled) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	notes, answer = b.notes, b.answer
+	release(b.budget, b.bytes)
 	b.notes, b.bytes = nil, 0
 	return notes, answer
+}
+
+// close drops what nobody will read, now and later.
+func (b *mailbox) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.answer == nil {
+		b.answer = &settled{err: errCallOver}
+	}
+	release(b.budget, b.bytes)
+	b.notes, b.bytes = nil, 0
 }
 
 func (b *mailbox) signal() {

@@ -100,6 +100,7 @@ const (
 // inbox is a bounded queue with a goroutine that lives only while there is
 // something in it.
 type inbox struct {
+	budget  Budget // may be nil
 	mu      sync.Mutex
 	queue   []Incoming
 	bytes   int
@@ -118,12 +119,20 @@ func (p *Peer) unsolicited(in Incoming) {
 	if b.closed {
 		return
 	}
-	b.queue = append(b.queue, in)
-	b.bytes += len(in.Msg.Raw)
-	for len(b.queue) > inboxMessages || b.bytes > inboxBytes && len(b.queue) > 1 {
+	n := len(in.Msg.Raw)
+	for len(b.queue) > 0 && (len(b.queue) >= inboxMessages || b.bytes+n > inboxBytes) {
 		b.pop()
 		p.cfg.Hooks.dropped(DropUnsolicited)
 	}
+	for !acquire(b.budget, n) {
+		p.cfg.Hooks.dropped(DropUnsolicited)
+		if len(b.queue) == 0 {
+			return
+		}
+		b.pop()
+	}
+	b.queue = append(b.queue, in)
+	b.bytes += n
 	if !b.running {
 		b.running = true
 		p.handlers.Go(p.pump)
@@ -159,6 +168,7 @@ func (b *inbox) pop() Incoming {
 	b.queue[0] = Incoming{}
 	b.queue = b.queue[1:]
 	b.bytes -= len(in.Msg.Raw)
+	release(b.budget, len(in.Msg.Raw))
 	return in
 }
 
@@ -166,5 +176,6 @@ func (b *inbox) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
+	release(b.budget, b.bytes)
 	b.queue, b.bytes = nil, 0
 }

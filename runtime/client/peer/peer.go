@@ -54,6 +54,9 @@ type Config struct {
 	// MaxReverse bounds the server's requests in flight; more are answered
 	// with -32603.
 	MaxReverse int
+	// Budget bounds the bytes of notifications that wait for their consumer;
+	// what does not fit goes, oldest first. It may be nil.
+	Budget Budget
 }
 
 // Peer is the client end of one leg. All methods may be called concurrently.
@@ -93,6 +96,7 @@ func New(link Link, cfg Config) *Peer {
 		slots:     make(chan struct{}, 32),
 	}
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
+	p.inbox.budget = cfg.Budget
 	link.Start(p)
 	return p
 }

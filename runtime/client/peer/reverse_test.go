@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -206,6 +207,65 @@ func TestASlowConsumerDelaysNobodyElse(t *testing.T) {
 			t.Errorf("%d notifications handled", got)
 		}
 	})
+}
+
+// purse is a Budget with so many bytes.
+type purse struct {
+	mu   sync.Mutex
+	left int64
+}
+
+func (p *purse) TryAcquire(n int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n > p.left {
+		return false
+	}
+	p.left -= n
+	return true
+}
+
+func (p *purse) Release(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left += n
+}
+
+func TestTheBudgetOfTheProcess(t *testing.T) { // P18
+	money := &purse{left: 1000}
+	bubble(t, Config{Budget: money}, func(t *testing.T, s *server) {
+		slow := &stuck{hold: make(chan struct{})}
+		s.Peer.cfg.Handler = slow
+		ctx, cancel := context.WithCancel(t.Context())
+		a := s.call(ctx, req("tools/call", `{"_meta":{"progressToken":"t"}}`))
+		s.read()
+		// 95 bytes or so each: about ten fit, of both kinds together.
+		for i := range 40 {
+			s.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":%d}}`, i),
+				`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"pad":"xxxxxxxxxxxxxxxxxxxxxxx"}}`)
+		}
+		if money.left < 0 || money.left > 200 {
+			t.Errorf("%d bytes left", money.left)
+		}
+		counts := map[Drop]int{}
+		for _, d := range s.log.drops {
+			counts[d]++
+		}
+		if counts[DropMailbox] == 0 || counts[DropUnsolicited] == 0 || counts[DropMailbox]+counts[DropUnsolicited] < 60 {
+			t.Errorf("dropped %v", counts)
+		}
+		cancel()
+		close(slow.hold)
+		<-a.done
+		s.read() // the cancel
+		synctest.Wait()
+		if money.left != 1000 {
+			t.Errorf("%d bytes left at rest", money.left)
+		}
+	})
+	if money.left != 1000 {
+		t.Errorf("%d bytes left at the end", money.left)
+	}
 }
 
 func TestAServerThatFloodsWithPingsAndReadsNothing(t *testing.T) {

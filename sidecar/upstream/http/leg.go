@@ -81,7 +81,7 @@ func (l *leg) shake(ctx context.Context, startup time.Duration) (*conn, *peer.In
 		Listen:          true, // P6
 		Hooks:           l.w.cfg.Hooks.Leg,
 	})}
-	c.Peer = peer.New(c.http, peer.Config{Handler: l.handler, Hooks: l.w.cfg.Hooks.Peer})
+	c.Peer = peer.New(c.http, peer.Config{Handler: l.handler, Hooks: l.w.cfg.Hooks.Peer, Budget: l.w.cfg.Budget})
 	ctx, stop := context.WithTimeoutCause(ctx, startup, errSilent)
 	defer stop()
 	in, err := c.Initialize(ctx, l.params, upstream.Accept)

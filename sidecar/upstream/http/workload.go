@@ -43,6 +43,8 @@ type Config struct {
 	// one for its standalone GET and one for each request in flight, so it is
 	// a last resort: the front bounds both earlier.
 	MaxConnections int
+	// Budget bounds what the sidecar buffers; nil means no bound.
+	Budget peer.Budget
 	// Dial replaces the way to the workload, for tests.
 	Dial  func(ctx context.Context, network, address string) (net.Conn, error)
 	Hooks Hooks

@@ -40,7 +40,9 @@ type Config struct {
 	EvictAfter time.Duration
 	// MaxWaiting bounds the requests that wait for room.
 	MaxWaiting int
-	Hooks      Hooks
+	// Budget bounds what the sidecar buffers; nil means no bound.
+	Budget peer.Budget
+	Hooks  Hooks
 }
 
 // End is the closed set of reasons for which a process ended.
