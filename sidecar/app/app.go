@@ -74,6 +74,8 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 		Held:        func() int { _, held := a.gate.Counts(); return held },
 		Connections: func() int { return a.public.connections() },
 	})
+	front := a.metrics.Front(observe.NewAccessLog(c.Log))
+	c.Budget = &stream.Budget{Max: budgetBytes(), Observer: front}
 	backend, err := makeBackend(c, a.metrics)
 	if err != nil {
 		return nil, err
@@ -82,14 +84,13 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 	if err := errors.Join(a.useKeys(), a.useLive()); err != nil {
 		return nil, err
 	}
-	front := a.metrics.Front(observe.NewAccessLog(c.Log))
 	a.front = &streamable.Server{
 		Handler:  &held{next: backend, gate: a.gate},
 		Keys:     a.ring,
 		Pod:      c.PodUID,
 		Epoch:    uint64(time.Now().UnixNano()),
 		Settings: a.settings,
-		Budget:   &stream.Budget{Max: budgetBytes(), Observer: front},
+		Budget:   c.Budget,
 		Observer: front,
 	}
 	a.drainer = drain.New(drain.Options{

@@ -50,7 +50,7 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 	binding := mcp.Streamable
 	switch w := c.Boot.Workload; w.Type {
 	case config.WorkloadStdio:
-		pool := newPool(c.AgentSocket, *w.Stdio, m, log)
+		pool := newPool(c, *w.Stdio, m, log)
 		b.workload, b.processes, b.socket, binding = pool, pool.Processes, c.AgentSocket, mcp.Stdio
 	case config.WorkloadMCP:
 		b.workload = http.New(http.Config{
@@ -58,6 +58,7 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 			Path:    w.MCP.Path,
 			Hold:    holdTime,
 			Startup: startup(w),
+			Budget:  c.Budget,
 			Hooks: http.Hooks{
 				Renewed: func(err error) { m.SessionRenewed(err == nil) },
 				Peer:    peerHooks(m, log),
@@ -70,14 +71,15 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 	return b, nil
 }
 
-func newPool(socket string, s config.Stdio, m *observe.Metrics, log *observe.Limited) *stdio.Pool {
+func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited) *stdio.Pool {
 	return stdio.New(stdio.Config{
-		Starter:         stdio.Agent{Dialer: agent.Dialer{Socket: socket}},
+		Starter:         stdio.Agent{Dialer: agent.Dialer{Socket: c.AgentSocket}},
 		MaxProcesses:    s.MaxProcesses,
 		Idle:            seconds(s.IdleSeconds),
 		Startup:         seconds(s.StartupSeconds),
 		MaxMessageBytes: s.MaxMessageBytes,
 		Hold:            holdTime,
+		Budget:          c.Budget,
 		Hooks: stdio.Hooks{
 			Started: func(took time.Duration, err error) {
 				reason := ""

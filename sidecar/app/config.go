@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 	"github.com/fairlead-dev/fairlead/sidecar/drain"
 )
@@ -32,6 +33,9 @@ type Config struct {
 	// it may take.
 	Drain  drain.Clocks
 	Ending time.Duration
+	// Budget bounds the bytes that are buffered, both ways together; New makes
+	// one from the memory limit.
+	Budget *stream.Budget
 	Log    *slog.Logger
 }
 
