@@ -13,28 +13,28 @@ import (
 // C07: a banner, a blank line and a line that is almost JSON come first.
 func TestGarbageBeforeTheProtocolIsForgiven(t *testing.T) {
 	t.Parallel()
-	p := stdioPod(t, "--garbage").ready()
+	p := stdioPod(t, "--garbage-first").ready()
 	c := p.legacy("2025-06-18")
 	r := c.must(c.call("echo", `{"text":"x"}`))
-	if strings.Contains(r.body, "ready") {
+	if strings.Contains(r.body, "demo server") {
 		t.Errorf("the banner reached the client: %v", r)
 	}
 	if n := p.metric("fairlead_workload_messages_dropped_total", `reason="noise"`); n < 2 {
 		t.Errorf("%v lines counted", n)
 	}
-	if !strings.Contains(p.sidecar.log.String(), "workload v1 ready") {
+	if !strings.Contains(p.sidecar.log.String(), "demo server v1 ready") {
 		t.Error("the log does not show the banner")
 	}
 }
 
 func TestACommandThatExitsIsExplained(t *testing.T) {
 	t.Parallel()
-	p := stdioPod(t, "--exit", "3")
+	p := stdioPod(t, "--stderr-lines", "3", "--exit", "3")
 	w := p.failed(config.ReasonExited)
-	if w.ExitCode == nil || *w.ExitCode != 3 || !strings.Contains(strings.Join(w.StderrTail, "\n"), "cannot find its configuration") {
+	if w.ExitCode == nil || *w.ExitCode != 3 || !strings.Contains(strings.Join(w.StderrTail, "\n"), "starting 2") {
 		t.Errorf("status %+v", w)
 	}
-	if code, why := p.get(p.admin, config.PathReadyz); code != 503 || strings.Contains(why, "configuration") {
+	if code, why := p.get(p.admin, config.PathReadyz); code != 503 || strings.Contains(why, "starting 2") {
 		t.Errorf("readyz %d %q: it may not repeat what the workload wrote (O18)", code, why)
 	}
 	if code, _ := p.get(p.admin, config.PathLivez); code != 200 {
@@ -69,12 +69,12 @@ func TestACommandThatNeverAnswersIsExplained(t *testing.T) {
 
 func TestAPortThatNobodyListensOnIsExplainedAndRecovers(t *testing.T) {
 	t.Parallel()
-	p := httpPod(t, "--deaf")
+	p := newPod(t, config.Workload{Type: config.WorkloadMCP, MCP: &config.MCP{Port: freePort(t), Path: "/mcp"}})
+	p.startSidecar()
 	p.failed(config.ReasonRefused)
 	if p.isReady() {
 		t.Error("ready")
 	}
-	p.workload.kill()
 	p.startWorkload()
 	p.ready()
 	c := p.legacy("2025-06-18")
@@ -84,7 +84,7 @@ func TestAPortThatNobodyListensOnIsExplainedAndRecovers(t *testing.T) {
 // O10: the sidecar notices a workload that can be reached past it.
 func TestAWorkloadOnAllInterfacesIsReported(t *testing.T) {
 	t.Parallel()
-	p := httpPod(t, "--address", "0.0.0.0").ready()
+	p := httpPod(t, "--listen", "0.0.0.0").ready()
 	want := outsideAddress() != "" // a machine with loopback only exposes nothing
 	eventually(t, "the question is answered", func() bool { return p.status().Workload.Exposed == want })
 	if q := httpPod(t).ready(); q.status().Workload.Exposed {
@@ -130,8 +130,8 @@ func TestAProcessThatDiesDuringACall(t *testing.T) {
 	t.Parallel()
 	p := stdioPod(t).ready()
 	for _, c := range []*client{p.legacy("2025-11-25"), p.client(modern)} {
-		r := c.call("die", `{}`)
-		if e := r.last().Error; r.err != nil || e == nil || e.Data.Reason == "" || strings.Contains(r.body, "told to die") {
+		r := c.call("crash", `{"code":7}`)
+		if e := r.last().Error; r.err != nil || e == nil || e.Data.Reason == "" || strings.Contains(r.body, "as asked") {
 			t.Errorf("%s: %v", c.revision, r)
 		}
 	}

@@ -21,7 +21,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	for _, main := range []string{"sidecar/cmd/mcp-sidecar", "sidecar/cmd/mcp-agent", "test/dataplane/workload"} {
+	for _, main := range []string{"sidecar/cmd/mcp-sidecar", "sidecar/cmd/mcp-agent", "test/workloads/testworkload"} {
 		if _, err := program.BuildInto(dir, main); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -27,8 +27,8 @@ type pod struct {
 	public, admin, metrics string // base URLs
 }
 
-// stdioPod makes a pod whose workload is `workload stdio` with these flags. It
-// does not wait for it.
+// stdioPod makes a pod whose workload is `testworkload serve` with these flags.
+// It does not wait for it.
 func stdioPod(t *testing.T, flags ...string) *pod {
 	t.Helper()
 	s := config.DefaultStdio()
@@ -38,7 +38,8 @@ func stdioPod(t *testing.T, flags ...string) *pod {
 	return p
 }
 
-// httpPod makes a pod whose workload is `workload http` with these flags.
+// httpPod makes a pod whose workload is `testworkload serve-http` with these
+// flags.
 func httpPod(t *testing.T, flags ...string) *pod {
 	t.Helper()
 	port := freePort(t)
@@ -76,14 +77,14 @@ func newPod(t *testing.T, w config.Workload) *pod {
 
 func (p *pod) startAgent(flags ...string) {
 	p.t.Helper()
-	args := append([]string{"run", "--socket", p.path("agent.sock"), "--", binary("workload"), "stdio"}, flags...)
+	args := append([]string{"run", "--socket", p.path("agent.sock"), "--", binary("testworkload"), "serve"}, flags...)
 	p.agent = launch(p.t, "mcp-agent", nil, args...)
 }
 
 func (p *pod) startWorkload(flags ...string) {
 	p.t.Helper()
-	args := append([]string{"http", "--port", strconv.Itoa(p.boot.Workload.MCP.Port)}, flags...)
-	p.workload = launch(p.t, "workload", nil, args...)
+	args := append([]string{"serve-http", "--port", strconv.Itoa(p.boot.Workload.MCP.Port)}, flags...)
+	p.workload = launch(p.t, "testworkload", nil, args...)
 }
 
 // startSidecar starts the sidecar and waits until its ports are open.

@@ -41,7 +41,7 @@ func TestEveryRevisionOnOneURL(t *testing.T) {
 				t.Errorf("GET of a modern client: %v", r)
 			}
 			s := p.status()
-			if s.Workload.Name != "dataplane-workload" || s.Workload.Era != "legacy" || !s.Ready {
+			if s.Workload.Name != "testworkload" || s.Workload.Era != "legacy" || !s.Ready {
 				t.Errorf("status %+v", s)
 			}
 			if n := p.metric("mcp_server_operation_duration_seconds_count", `gen_ai_tool_name="echo"`); n < 4 {
@@ -77,7 +77,7 @@ func TestProgressComesBeforeTheAnswer(t *testing.T) {
 			t.Parallel()
 			p := start(t).ready()
 			for _, c := range []*client{p.legacy("2025-11-25"), p.client(modern)} {
-				_, body, header := c.compose("tools/call", `{"name":"progress","arguments":{"steps":5}}`)
+				_, body, header := c.compose("tools/call", `{"name":"progress","arguments":{"n":5}}`)
 				body = strings.Replace(body, `"_meta":{`, `"_meta":{"progressToken":"tok-1",`, 1)
 				if c.revision != modern {
 					body = strings.Replace(body, `"params":{`, `"params":{"_meta":{"progressToken":"tok-1"},`, 1)
@@ -102,26 +102,50 @@ func TestProgressComesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// P16, W19: a cancelled call ends without an answer, and the workload is told.
+// P16, W19: a cancelled call ends without an answer, and the workload is told:
+// this one ends itself when it is (C29).
 func TestCancelReachesTheWorkload(t *testing.T) {
-	for kind, start := range kinds {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			p := start(t).ready()
-			c := p.legacy("2025-11-25")
-			id, body, header := c.compose("tools/call", `{"name":"sleep","arguments":{"ms":600000}}`)
-			answered := make(chan reply, 1)
-			go func() { answered <- c.send(body, header) }()
-			eventually(t, "the call runs", func() bool { return p.status().Counts.Active > 0 })
-			if r := c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, nil); r.status != http.StatusAccepted {
-				t.Errorf("cancelled: %v", r)
-			}
-			r := <-answered
-			if r.status != http.StatusOK || len(r.messages) != 0 {
-				t.Errorf("the cancelled call got %v", r)
-			}
-			eventually(t, "the workload knows", func() bool { return strings.Contains(c.call("state", `{}`).text(), "cancels=1") })
-		})
+	t.Run("stdio", func(t *testing.T) {
+		t.Parallel()
+		p := stdioPod(t, "--die-on-cancel").ready()
+		c := p.legacy("2025-11-25")
+		cancelled(t, p, c)
+		eventually(t, "the process has ended itself", func() bool { return p.metric("fairlead_process_ends_total", `reason="crashed"`) == 1 })
+		eventually(t, "its session is gone", func() bool { return c.call("echo", `{"text":"x"}`).status == http.StatusNotFound })
+		if !p.isReady() {
+			t.Error("readiness moved")
+		}
+	})
+	t.Run("http", func(t *testing.T) {
+		t.Parallel()
+		p := httpPod(t, "--die-on-cancel").ready()
+		cancelled(t, p, p.legacy("2025-11-25"))
+		if code := p.workload.exit(); code != 1 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+	t.Run("and the session goes on", func(t *testing.T) {
+		t.Parallel()
+		p := stdioPod(t).ready()
+		c := p.legacy("2025-11-25")
+		for range 20 {
+			cancelled(t, p, c)
+		}
+		c.must(c.call("echo", `{"text":"x"}`))
+		eventually(t, "nothing is left open", func() bool { return p.status().Counts.Streams == 0 })
+	})
+}
+
+// cancelled makes a call and cancels it.
+func cancelled(t *testing.T, p *pod, c *client) {
+	t.Helper()
+	answered := sleeping(p, c, 600_000)
+	id := fmt.Sprint(c.nextID)
+	if r := c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, nil); r.status != http.StatusAccepted {
+		t.Errorf("cancelled: %v", r)
+	}
+	if r := <-answered; r.status != http.StatusOK || len(r.messages) != 0 {
+		t.Errorf("the cancelled call got %v", r)
 	}
 }
 
@@ -135,7 +159,7 @@ func TestReverseCallsReachLegacyClients(t *testing.T) {
 			c := p.client("2025-06-18")
 			opened := c.initialize(`{"sampling":{}}`)
 			c.session = opened.session
-			_, body, header := c.compose("tools/call", `{"name":"ask","arguments":{}}`)
+			_, body, header := c.compose("tools/call", `{"name":"sample","arguments":{"text":"hello?"}}`)
 			s, err := c.open(http.MethodPost, body, header)
 			if err != nil {
 				t.Fatal(err)
@@ -159,7 +183,7 @@ func TestReverseCallsReachLegacyClients(t *testing.T) {
 		t.Parallel()
 		p := stdioPod(t).ready()
 		c := p.legacy("2025-06-18")
-		if r := c.must(c.call("ask", `{}`)); !strings.Contains(r.text(), "-326") {
+		if r := c.must(c.call("sample", `{"text":"hello?"}`)); !strings.Contains(r.text(), "-32601") {
 			t.Errorf("the workload was told %v", r)
 		}
 	})
