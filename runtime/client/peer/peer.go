@@ -54,6 +54,10 @@ type Config struct {
 	// MaxReverse bounds the server's requests in flight; more are answered
 	// with -32603.
 	MaxReverse int
+	// Ended is called once when the leg has ended, whoever ended it, before
+	// what is in flight is resolved: whoever hears of the end through a call
+	// finds that its owner knows already. It must not block.
+	Ended func(*Failure)
 	// Budget bounds the bytes of notifications that wait for their consumer;
 	// what does not fit goes, oldest first. It may be nil.
 	Budget Budget
@@ -169,6 +173,9 @@ func (p *Peer) end(f *Failure) {
 	calls := p.pending
 	p.pending, p.reverse = nil, nil
 	p.mu.Unlock()
+	if p.cfg.Ended != nil {
+		p.cfg.Ended(f)
+	}
 	for _, c := range calls {
 		c.settle(settled{err: f})
 	}

@@ -153,6 +153,7 @@ func (s *server) call(ctx context.Context, r Request) *outcome {
 		defer close(o.done)
 		o.Answer, o.err = s.Call(ctx, r)
 	}()
+	synctest.Wait() // calls go out in the order in which they are made
 	return o
 }
 

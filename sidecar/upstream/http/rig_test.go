@@ -75,6 +75,12 @@ func (s *server) set(down bool) {
 	s.down = down
 }
 
+func (s *server) answer(respond func(nethttp.ResponseWriter, *jsonrpc.Message) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.respond = respond
+}
+
 func (s *server) wrote(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

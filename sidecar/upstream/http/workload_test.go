@@ -22,6 +22,7 @@ func open(t *testing.T, w *Workload) upstream.Leg {
 	if err != nil {
 		t.Fatal(err)
 	}
+	synctest.Wait() // its standalone GET is open
 	return l
 }
 
@@ -97,13 +98,13 @@ func TestASecondLossIsAFailure(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, w *Workload, s *server) {
 		l := open(t, w)
 		s.forget()
-		s.respond = func(w nethttp.ResponseWriter, m *jsonrpc.Message) bool {
+		s.answer(func(w nethttp.ResponseWriter, m *jsonrpc.Message) bool {
 			if m.Method == "x" || m.Method == "ping" {
 				w.WriteHeader(404)
 				return true
 			}
 			return false
-		}
+		})
 		if got := call(t, l, "x", ""); got != "error session_gone" {
 			t.Error(got)
 		}
@@ -203,7 +204,7 @@ func TestHandshake(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, Config{}, func(t *testing.T, w *Workload, s *server) {
-				s.respond = tc.respond
+				s.answer(tc.respond)
 				s.set(tc.down)
 				ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 				defer stop()

@@ -10,6 +10,9 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
+// pingTime bounds the question to one process whether it still answers.
+const pingTime = 2 * time.Second
+
 // instance is the process that requests of one key share, or the attempt to
 // start it.
 type instance struct {
@@ -58,14 +61,22 @@ func (p *Pool) living(ctx context.Context) (upstream.Info, bool) {
 	}
 	p.mu.Unlock()
 	for _, proc := range all {
-		if _, err := proc.Peer.Call(ctx, peer.Request{Method: mcp.MethodPing}); err == nil {
-			return upstream.InfoOf(proc.init), true
-		}
 		if ctx.Err() != nil {
 			break
 		}
+		if ping(ctx, proc) {
+			return upstream.InfoOf(proc.init), true
+		}
 	}
 	return upstream.Info{}, false
+}
+
+// ping gives one process a moment: another may be quicker.
+func ping(ctx context.Context, proc *process) bool {
+	ctx, stop := context.WithTimeout(ctx, pingTime)
+	defer stop()
+	_, err := proc.Peer.Call(ctx, peer.Request{Method: mcp.MethodPing})
+	return err == nil
 }
 
 func (p *Pool) instance(ctx context.Context, key upstream.Key, hold, startup time.Duration) (upstream.Lease, error) {

@@ -97,7 +97,7 @@ func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, erro
 	proc := &process{pool: p, child: child, shared: l.shared, born: now, touched: now, listening: l.listening}
 	proc.link = peer.NewStdio(rtstdio.Config{In: child.Stdin(), Out: child.Stdout(), MaxMessageBytes: p.cfg.MaxMessageBytes})
 	talk := newTalk(p.cfg.Hooks.Peer)
-	proc.Peer = peer.New(proc.link, peer.Config{Handler: l.handler, Hooks: talk.hooks(), Budget: p.cfg.Budget})
+	proc.Peer = peer.New(proc.link, peer.Config{Handler: l.handler, Hooks: talk.hooks(), Ended: proc.peerEnded, Budget: p.cfg.Budget})
 
 	p.mu.Lock()
 	p.reserved--

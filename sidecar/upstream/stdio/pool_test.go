@@ -321,6 +321,9 @@ func TestAHandshakeThatFailsIsExplained(t *testing.T) { // B1.3, W4.4
 				if h.Reason != tc.reason || time.Since(begin) != tc.took || strings.Join(h.StderrTail, "") != tc.stderr {
 					t.Errorf("%s after %v, stderr %v", h.Reason, time.Since(begin), h.StderrTail)
 				}
+				if tc.start == nil {
+					r.wantEnds(EndStartup)
+				}
 				if (h.ExitCode == nil) != (tc.code == nil) || h.ExitCode != nil && *h.ExitCode != *tc.code {
 					t.Errorf("exit code %v", h.ExitCode)
 				}

@@ -2,7 +2,6 @@ package stdio
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -34,14 +33,13 @@ type process struct {
 	touched   time.Time
 	listening func() bool
 
+	why   End // "" while nobody has ended it
 	ended func(error)
 	over  bool // ended was due, or came too early to be known
 	idle  *time.Timer
 
 	shared bool
 	born   time.Time
-	once   sync.Once
-	why    End
 }
 
 var _ upstream.Leg = (*process)(nil)
@@ -132,15 +130,44 @@ func (p *process) quiet(ctx context.Context) {
 // input is closed after what is queued, and the agent's clocks run. It does
 // not wait.
 func (p *process) finish(why End, cause error) {
-	p.once.Do(func() {
-		p.why = why
-		p.pool.mu.Lock()
-		p.leaving = true
-		p.pool.mu.Unlock()
+	if p.begin(why) {
 		p.Peer.End(cause)
-		p.link.CloseInput()
-		p.child.Stop()
-	})
+		p.stop()
+	}
+}
+
+// begin notes why the process ends; only the first reason counts.
+func (p *process) begin(why End) bool {
+	p.pool.mu.Lock()
+	defer p.pool.mu.Unlock()
+	if p.why != "" {
+		return false
+	}
+	p.why, p.leaving = why, true
+	return true
+}
+
+func (p *process) stop() {
+	p.link.CloseInput()
+	p.child.Stop()
+}
+
+// peerEnded is the peer's Ended: calls are resolved after the owner knows, so
+// that a client that is told of a crash finds its session ended (B3.8).
+func (p *process) peerEnded(f *peer.Failure) {
+	p.pool.mu.Lock()
+	why := EndCrashed
+	if p.init == nil {
+		why = EndStartup
+	}
+	p.pool.mu.Unlock()
+	if p.begin(why) {
+		p.stop()
+		if why == EndCrashed {
+			p.judge()
+		}
+	}
+	p.tellEnded(f)
 }
 
 // watch sees the process through to its end and frees its slot.
@@ -152,18 +179,17 @@ func (p *process) watch() {
 		// What it wrote before is still to be read.
 		wait(p.Peer.Done(), drainTime)
 	}
-	// Nothing happens here when finish was called before.
-	p.Peer.Ended(errEnded)
-	p.finish(EndCrashed, errEnded)
-	p.judge()
-	p.tellEnded()
+	p.Peer.Ended(errEnded) // nothing happens if it has ended
 	wait(p.child.Done(), reapTime)
 	p.link.Close(nil)
 	p.child.Close()
 	p.idle.Stop()
 	p.pool.release(p)
 	if h := p.pool.cfg.Hooks.Ended; h != nil {
-		h(p.why, p.exit())
+		p.pool.mu.Lock()
+		why := p.why
+		p.pool.mu.Unlock()
+		h(why, p.exit())
 	}
 }
 
@@ -175,7 +201,7 @@ const young = 10 * time.Second
 // sessions are started at their clients' pace anyway.
 func (p *process) judge() {
 	switch {
-	case !p.shared || p.why != EndCrashed:
+	case !p.shared:
 	case time.Since(p.born) < young:
 		p.pool.crash.Failed()
 	default:
@@ -184,13 +210,13 @@ func (p *process) judge() {
 }
 
 // tellEnded tells the owner, unless it was the owner who ended it.
-func (p *process) tellEnded() {
+func (p *process) tellEnded(cause error) {
 	p.pool.mu.Lock()
 	p.over = true
-	ended := p.ended
+	ended, why := p.ended, p.why
 	p.pool.mu.Unlock()
-	if ended != nil && p.why != EndSession {
-		ended(p.Peer.Err())
+	if ended != nil && why != EndSession {
+		ended(cause)
 	}
 }
 
