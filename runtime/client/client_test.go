@@ -131,7 +131,7 @@ func TestConnect(t *testing.T) { // W5.16, B1.2, P34
 				legacy(w, m)
 			})
 			c, err := s.connect(t, tc.revision)
-			got := ""
+			var got string
 			if err != nil {
 				got = err.Error()
 			} else {

@@ -34,7 +34,8 @@ func Connect(ctx context.Context, o HTTPOptions) (*Client, error) {
 		o.Name, o.Version = "fairlead", "1"
 	}
 	if o.HTTPClient == nil {
-		o.HTTPClient = http.DefaultClient
+		// No timeout of its own: streams last, and each call has its context.
+		o.HTTPClient = &http.Client{}
 	}
 	candidates := mcp.Revisions()
 	if o.Revision != "" {
