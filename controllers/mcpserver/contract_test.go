@@ -276,4 +276,20 @@ func TestOperatorUpgrade(t *testing.T) {
 	if got := strings.Join(w.recorder.take(), ", "); strings.Contains(got, "Corrected") {
 		t.Errorf("an upgrade is told as somebody's edit: %s", got)
 	}
+	t.Run("somebody's change of the template is still put back", func(t *testing.T) {
+		upgrade("registry.example/sidecar:4")
+		if image() != "registry.example/sidecar:3" {
+			t.Fatal(image())
+		}
+		d := w.deployment(s)
+		d.Spec.Template.Spec.Containers[0].Image = "evil:1"
+		w.must(w.c.Update(t.Context(), d))
+		w.reconcile(s)
+		if got := w.deployment(s).Spec.Template.Spec.Containers[0].Image; got != "registry.example/demo:2" {
+			t.Errorf("the pods run %s", got)
+		}
+		if got := w.recorder.take(); !slices.Contains(got, "Warning Corrected") {
+			t.Errorf("told %q", got)
+		}
+	})
 }

@@ -30,12 +30,8 @@ func (r *Reconciler) workload(ctx context.Context, s *scope) *outcome.Failure {
 	restart := ""
 	if live != nil {
 		restart = live.Spec.Template.Annotations[annotationRestartedAt]
-		if keepsTemplate(live, s.template) {
-			kept, err := r.keptTemplate(s)
-			if err != nil {
-				return outcome.Transientf(v1alpha1.ReasonApplyFailed, err, "The live Deployment cannot be read as one of ours.")
-			}
-			s.template.Pod, s.template.Build = kept, live.Annotations[desired.AnnotationBuild]
+		if f := r.keepTemplate(s, live, restart); f != nil {
+			return f
 		}
 	}
 	res, f := r.apply(ctx, s, s.children.deployment, "Deployment", s.names.Deployment, desired.Deployment(s.in, s.template, restart))
@@ -52,6 +48,29 @@ func (r *Reconciler) workload(ctx context.Context, s *scope) *outcome.Failure {
 	case res.Updated:
 		r.tellUpdate(s, live, res)
 	}
+	return nil
+}
+
+// keepTemplate keeps the template that runs when an upgrade of the operator is
+// all that differs from it. A template that somebody else has changed is not
+// kept but built anew, since what they took is no part of ours any more: to
+// keep the rest would leave their change in force.
+func (r *Reconciler) keepTemplate(s *scope, live *appsv1.Deployment, restart string) *outcome.Failure {
+	if !keepsTemplate(live, s.template) {
+		return nil
+	}
+	taken, err := r.applier.TakenBelow(s.children.deployment, desired.Deployment(s.in, s.template, restart), ".spec.template.")
+	if taken {
+		return nil
+	}
+	var kept *corev1ac.PodTemplateSpecApplyConfiguration
+	if err == nil {
+		kept, err = r.keptTemplate(s)
+	}
+	if err != nil {
+		return deploymentFailure(outcome.Transientf(v1alpha1.ReasonApplyFailed, err, "The live Deployment cannot be read as one of ours."))
+	}
+	s.template.Pod, s.template.Build = kept, live.Annotations[desired.AnnotationBuild]
 	return nil
 }
 

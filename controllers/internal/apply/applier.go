@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -132,7 +134,7 @@ func (a *Applier) Apply(ctx context.Context, o ownership.Owner, child Child, des
 	// The server may find that nothing changes, for instance when only the
 	// order of an associative list differs.
 	changed := u.GetResourceVersion() != child.Object.GetResourceVersion()
-	return Result{Updated: changed, Fields: diff.fields, Taken: changed && diff.taken}, nil
+	return Result{Updated: changed, Fields: diff.fields, Taken: changed && len(diff.taken) > 0}, nil
 }
 
 // Delete removes a child of ours and nothing else; Absent is success. The UID
@@ -154,6 +156,20 @@ func (a *Applier) Delete(ctx context.Context, child Child) (deleted bool, err er
 		return false, fmt.Errorf("deleting %T: %w", child.Object, err)
 	}
 	return true, nil
+}
+
+// TakenBelow reports whether another manager has taken a field below the path,
+// such as ".spec.template.", that desired sets: then Owned lacks it.
+func (a *Applier) TakenBelow(child Child, desired runtime.ApplyConfiguration, path string) (bool, error) {
+	if child.State != ownership.Ours {
+		return false, ErrNotOurs
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(desired)
+	if err != nil {
+		return false, &ShapeError{Err: err}
+	}
+	diff, err := a.compare.difference(child.Object, &unstructured.Unstructured{Object: content})
+	return slices.ContainsFunc(diff.taken, func(f string) bool { return strings.HasPrefix(f, path) }), err
 }
 
 // Owned returns the part of a child that we applied, as it is now.

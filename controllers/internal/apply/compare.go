@@ -40,8 +40,8 @@ func newComparer(scheme *runtime.Scheme, manager string) comparer {
 type difference struct {
 	// fields are the paths, sorted; empty means nothing.
 	fields []string
-	// taken is true when another manager owns one of them now.
-	taken bool
+	// taken are those of them that another manager owns now.
+	taken []string
 }
 
 // difference compares what we want to own with what we own in live, value by
@@ -67,8 +67,8 @@ func (c comparer) difference(live client.Object, desired *unstructured.Unstructu
 	for _, set := range []*fieldpath.Set{diff.Added, diff.Modified, diff.Removed} {
 		set.Iterate(func(p fieldpath.Path) {
 			out.fields = append(out.fields, p.String())
-			for _, o := range others {
-				out.taken = out.taken || o.Has(p)
+			if slices.ContainsFunc(others, func(o *fieldpath.Set) bool { return o.Has(p) }) {
+				out.taken = append(out.taken, p.String())
 			}
 		})
 	}
