@@ -2,6 +2,7 @@ package desired
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -22,8 +23,29 @@ func defaultedEnv(user []corev1.EnvVar) []corev1.EnvVar {
 	return out
 }
 
+// pullPolicy spells out what the API server would fill in. It does that once,
+// while the field is absent: an image that is changed later from :1 to :latest
+// would keep the policy of :1, and pods run whatever their node has.
+func pullPolicy(user corev1.PullPolicy, image string) corev1.PullPolicy {
+	if user != "" {
+		return user
+	}
+	name, _, digest := strings.Cut(image, "@")
+	tag := ""
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		tag = name[i+1:]
+	}
+	if tag == "latest" || tag == "" && !digest {
+		return corev1.PullAlways
+	}
+	return corev1.PullIfNotPresent
+}
+
 // defaultVolume does the same inside a volume, which it changes.
 func defaultVolume(v *corev1.Volume) {
+	if v.Image != nil {
+		v.Image.PullPolicy = pullPolicy(v.Image.PullPolicy, v.Image.Reference)
+	}
 	if v.Projected == nil {
 		return
 	}

@@ -77,6 +77,42 @@ func TestPodsPassRestricted(t *testing.T) {
 	})
 }
 
+// The API server fills in a pull policy once and keeps it when the image
+// changes, so the builder spells it out.
+func TestPullPolicyFollowsTheImage(t *testing.T) {
+	const digest = "@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	tests := map[string]corev1.PullPolicy{
+		"demo":                                  corev1.PullAlways,
+		"demo:latest":                           corev1.PullAlways,
+		"demo:1":                                corev1.PullIfNotPresent,
+		"registry.example:5000/demo":            corev1.PullAlways,
+		"registry.example:5000/demo:1":          corev1.PullIfNotPresent,
+		"registry.example/demo" + digest:        corev1.PullIfNotPresent,
+		"registry.example/demo:latest" + digest: corev1.PullAlways,
+	}
+	for image, want := range tests {
+		t.Run(image, func(t *testing.T) {
+			s := &v1alpha1.McpServer{}
+			s.Spec.Workload = v1alpha1.Workload{
+				Type: v1alpha1.WorkloadStdio, Image: image, Command: []string{"/x"},
+				Volumes: []v1alpha1.Volume{{Name: "files", Image: &corev1.ImageVolumeSource{Reference: image}}},
+			}
+			pod := podOf(t, s)
+			if got := pod.Spec.Containers[0].ImagePullPolicy; got != want {
+				t.Errorf("the workload's image: %s, want %s", got, want)
+			}
+			files := pod.Spec.Volumes[slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == "files" })]
+			if got := files.Image.PullPolicy; got != want {
+				t.Errorf("a volume: %s, want %s", got, want)
+			}
+			s.Spec.Workload.ImagePullPolicy = corev1.PullNever
+			if got := podOf(t, s).Spec.Containers[0].ImagePullPolicy; got != corev1.PullNever {
+				t.Errorf("asked for Never: %s", got)
+			}
+		})
+	}
+}
+
 // O2: a startup probe that consults the workload would deadlock the pod.
 func TestNoStartupProbeConsultsTheWorkload(t *testing.T) {
 	for seed := range uint64(manyServers) {

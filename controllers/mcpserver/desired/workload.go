@@ -15,10 +15,8 @@ const probeGraceSeconds = 10
 // workloadContainer is the user's container.
 func workloadContainer(s *v1alpha1.McpServer) (*corev1ac.ContainerApplyConfiguration, error) {
 	w := &s.Spec.Workload
-	c := corev1ac.Container().WithName(ContainerWorkload).WithImage(w.Image)
-	if w.ImagePullPolicy != "" {
-		c.WithImagePullPolicy(w.ImagePullPolicy)
-	}
+	c := corev1ac.Container().WithName(ContainerWorkload).WithImage(w.Image).
+		WithImagePullPolicy(pullPolicy(w.ImagePullPolicy, w.Image))
 	if w.Type == v1alpha1.WorkloadStdio {
 		c.WithCommand(runCommand(w.Command, w.Args, clocks(s))...)
 	} else {
