@@ -14,8 +14,8 @@ const (
 	ConditionAccepted = "Accepted"
 
 	// ConditionResolvedRefs: the Secrets, ConfigMaps and claims that the spec
-	// names exist, as far as the kubelet has said; the operator reads none of
-	// them (O16). Returns to True by itself when they appear.
+	// names exist, as far as the kubelet has said: the operator itself reads only
+	// the claims (O16). Returns to True by itself when they appear.
 	//
 	// True: ReasonResolvedRefs.
 	// False: ReasonReferenceNotFound, ReasonVolumeNotFound.
@@ -35,7 +35,8 @@ const (
 	// alerts should use (O7).
 	//
 	// True: ReasonAvailable.
-	// False: ReasonScaledToZero, ReasonStarting, or why the pods are not ready.
+	// False: ReasonScaledToZero, ReasonStarting, why the pods are not ready, or
+	// the reason of Accepted.
 	ConditionAvailable = "Available"
 
 	// ConditionReady: Available, and at least one pod of the current template
@@ -43,9 +44,10 @@ const (
 	// final or has lasted past the progress deadline (O7).
 	//
 	// True: ReasonReady.
-	// Unknown: ReasonRollingOut.
+	// Unknown: ReasonRollingOut, ReasonWaitingForPrevious.
 	// False: ReasonScaledToZero, ReasonProgressDeadlineExceeded, a terminal
-	// reason of a pod, or the reason of Accepted.
+	// reason of a pod, or the reason of Accepted; outside of a rollout also
+	// ReasonStarting or any reason of a pod.
 	ConditionReady = "Ready"
 
 	// ConditionDegraded: it works, but not as it should. Advisory.

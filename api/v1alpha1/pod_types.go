@@ -17,6 +17,7 @@ type Pod struct {
 	// begin with mcp.fairlead.dev/ are reserved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('container.apparmor.security.beta.kubernetes.io/'))",message="annotations must not set an AppArmor profile, which could take pods out of Pod Security restricted; use workload.securityContext.appArmorProfile"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('mcp.fairlead.dev/'))",message="annotations that begin with mcp.fairlead.dev/ are reserved for the operator; choose another key"
 	Annotations map[string]string `json:"annotations,omitempty"`
 

@@ -15,8 +15,8 @@ const (
 	ReasonReady = "Ready"
 	// ReasonPending (Programmed Unknown): not looked at yet. Wait.
 	ReasonPending = "Pending"
-	// ReasonStarting (Available False): pods are starting, none has failed.
-	// Wait.
+	// ReasonStarting (Available False; Ready False outside of a rollout): pods
+	// are starting, none has failed. Wait.
 	ReasonStarting = "Starting"
 	// ReasonRollingOut (Ready Unknown): pods of the current template are
 	// starting; those of the old one serve. Wait.

@@ -135,7 +135,7 @@ func ready(f facts) conditions.Condition {
 	case f.rollout == rolloutFailed:
 		return is(typ, metav1.ConditionFalse, v1alpha1.ReasonProgressDeadlineExceeded, "No pod of the current spec became ready within ten minutes, and no better reason is known: look at the pods (kubectl describe pod).")
 	case f.rollout == rolloutComplete:
-		return is(typ, metav1.ConditionFalse, v1alpha1.ReasonStarting, "The pods were ready and are not any more; none is known to have failed.")
+		return is(typ, metav1.ConditionFalse, v1alpha1.ReasonStarting, "No pod answers clients at the moment, although the last rollout was complete; none is known to have failed.")
 	case f.fault != nil:
 		return is(typ, metav1.ConditionUnknown, v1alpha1.ReasonRollingOut, "Pods of the current spec are starting. So far: "+f.fault.Message)
 	}

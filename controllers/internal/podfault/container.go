@@ -68,7 +68,7 @@ func configFault(e Evidence, text string) *Fault {
 		return RunsAsRoot()
 	case missingReference(text):
 		return &Fault{Reason: v1alpha1.ReasonReferenceNotFound, Terminal: true, Reference: true,
-			Message: "A Secret or ConfigMap for the workload's environment, or a key in it, does not exist" + listOf(envReferences(e.Spec)) + ". Create it; the pods then start by themselves."}
+			Message: "A Secret or ConfigMap that env or envFrom names, or a key in it, does not exist" + listOf(envReferences(e.Spec)) + ". Create it; the pods then start by themselves."}
 	}
 	return &Fault{Reason: v1alpha1.ReasonContainerConfigInvalid, Terminal: true,
 		Message: "The kubelet cannot make a container of this spec (kubectl describe pod says why)."}

@@ -120,11 +120,11 @@ func listOf(refs []string) string {
 	return " (named there: " + strings.Join(refs, ", ") + tail + ")"
 }
 
-// envReferences are the objects without which the workload cannot start.
+// envReferences are the objects without which workload or sidecar cannot start.
 func envReferences(spec *v1alpha1.McpServerSpec) []string {
 	var out []string
-	for i := range spec.Workload.Env {
-		from := spec.Workload.Env[i].ValueFrom
+	for _, v := range slices.Concat(spec.Workload.Env, spec.Pod.Sidecar.Env) {
+		from := v.ValueFrom
 		if from == nil {
 			continue
 		}

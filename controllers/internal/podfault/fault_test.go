@@ -115,6 +115,10 @@ func spec() *v1alpha1.McpServerSpec {
 func TestOf(t *testing.T) {
 	asRoot := spec()
 	asRoot.Workload.SecurityContext = &corev1.SecurityContext{RunAsUser: ptr.To(int64(0))}
+	sidecarEnv := spec()
+	sidecarEnv.Pod.Sidecar.Env = []corev1.EnvVar{{Name: "CA", ValueFrom: &corev1.EnvVarSource{
+		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "trust"}, Key: "ca"},
+	}}}
 	reports := func(reason string, code *int) *config.Status {
 		return &config.Status{Workload: config.WorkloadStatus{State: config.WorkloadFailed, Reason: reason, ExitCode: code, StderrTail: []string{volatile}}}
 	}
@@ -141,6 +145,10 @@ func TestOf(t *testing.T) {
 		"key of a Secret missing": {
 			pod:  pod(waits("workload", "CreateContainerConfigError", `couldn't find key token in Secret team/creds`)),
 			want: v1alpha1.ReasonReferenceNotFound, terminal: true, says: "Secret creds",
+		},
+		"ConfigMap of the sidecar's environment missing": {
+			pod: pod(waits("mcp-sidecar", "CreateContainerConfigError", `configmap "trust" not found`)), spec: sidecarEnv,
+			want: v1alpha1.ReasonReferenceNotFound, terminal: true, says: "ConfigMap trust key ca",
 		},
 		"root asked for": {
 			pod: pod(waits("workload", "CreateContainerConfigError", "container's runAsUser breaks non-root policy")), spec: asRoot,
