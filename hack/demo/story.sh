@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 . hack/demo/lib.sh
 
-ns=${FAIRLEAD_DEMO_NAMESPACE:-demo}
+ns=${FAIRLEAD_DEMO_NAMESPACE:-fairlead-demo}
 client=(node test/peers/clients/client.mjs)
 mcp=(bin/kubectl-mcp -n "$ns")
 
@@ -44,8 +44,14 @@ expect 'ENTRYPOINT' 'an explanation that helps'
 step 'Apply four MCP servers'
 say 'Two speak over standard input and output and were never made for a network, one speaks'
 say 'HTTP, one has a livenessProbe. The namespace enforces Pod Security "restricted".'
-kubectl create namespace "$ns" --dry-run=client -o yaml | kubectl apply -f - >/dev/null
-run kubectl label namespace "$ns" pod-security.kubernetes.io/enforce=restricted --overwrite
+# It is deleted at the end, so one that was there before is not taken.
+if kubectl get namespace "$ns" >/dev/null 2>&1; then
+  [ -n "$(kubectl get namespace "$ns" -l fairlead.dev/demo --field-selector "metadata.name=$ns" -o name)" ] ||
+    fail "namespace $ns exists and is not the demo's: name another in FAIRLEAD_DEMO_NAMESPACE"
+else
+  run kubectl create namespace "$ns"
+fi
+run kubectl label namespace "$ns" fairlead.dev/demo=true pod-security.kubernetes.io/enforce=restricted --overwrite
 run cat config/samples/everything.yaml
 run kubectl apply -n "$ns" -k config/samples
 

@@ -53,8 +53,11 @@ func overBudget(took, budget time.Duration) bool { return took > budget+budget/2
 
 // execute runs the command with our streams. An interrupt reaches the child
 // through the process group; we only have to outlive it to print the summary.
+// It is caught, not ignored: a child would inherit that, and run on.
 func execute(args []string) (int, error) {
-	signal.Ignore(syscall.SIGINT)
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, syscall.SIGINT)
+	defer signal.Stop(interrupts)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := cmd.Run()

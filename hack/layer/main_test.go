@@ -14,6 +14,7 @@ func TestLayerExitCodes(t *testing.T) {
 		"a failing command keeps its code":   {[]string{"-name", "x", "-budget", "1m", "--", "sh", "-c", "exit 7"}, 7},
 		"a missing command fails":            {[]string{"-name", "x", "-budget", "1m", "--", "/does/not/exist"}, 1},
 		"a killed command fails":             {[]string{"-name", "x", "-budget", "1m", "--", "sh", "-c", "kill -9 $$"}, 1},
+		"an interrupted command fails":       {[]string{"-name", "x", "-budget", "1m", "--", "sh", "-c", "kill -INT $$; exit 0"}, 1},
 		"no name is a usage error":           {[]string{"-budget", "1m", "--", "true"}, 2},
 		"an overrun of the budget fails":     {[]string{"-name", "x", "-budget", "1ns", "--", "sleep", "0.6"}, 1},
 		"a failing overrun keeps its code":   {[]string{"-name", "x", "-budget", "1ns", "--", "sh", "-c", "sleep 0.6; exit 5"}, 5},

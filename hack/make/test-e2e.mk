@@ -17,7 +17,7 @@ e2e-programs: $(CLUSTER) peers-clients
 	@cd test/peers/go && go build -ldflags "-s -w" -o ../../../bin/peer ./cmd/peer
 
 .PHONY: deploy
-deploy: ## Install the operator into the cluster (KUBECONFIG, or the local one) and wait for it.
+deploy: $(CLUSTER) ## Install the operator into the cluster (KUBECONFIG, or the local one) and wait for it.
 	@$(CLUSTER) kubectl apply --server-side -k config/default
 	@$(CLUSTER) kubectl rollout status -n fairlead-system deployment/fairlead-manager --timeout=180s
 
@@ -29,7 +29,7 @@ demo: images e2e-programs ## The story: from nothing to calls through a rolling 
 
 .PHONY: demo-down
 demo-down: export FAIRLEAD_CLUSTER := $(or $(FAIRLEAD_CLUSTER),demo)
-demo-down: ## End the demo's cluster, or remove the demo from the cluster of KUBECONFIG.
+demo-down: $(CLUSTER) ## End the demo's cluster, or remove the demo from the cluster of KUBECONFIG.
 	@hack/demo/down.sh
 
 
@@ -43,7 +43,11 @@ NETPOL := hack/tools/netpol
 
 .PHONY: netpol-tools
 netpol-tools:
-	@command -v ipset >/dev/null || { [ -z "$$FAIRLEAD_NO_INSTALL" ] && apt-get update -qq && apt-get install -y -qq ipset >/dev/null; }
+	@command -v ipset >/dev/null || { \
+	  [ -z "$${FAIRLEAD_NO_INSTALL:-}" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || \
+	    { echo "missing on this machine: ipset; as root run: apt-get install -y ipset" >&2; exit 1; }; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ipset >/dev/null; }
+	@mkdir -p bin $(FAIRLEAD_CACHE)/tools
 	@out=$(FAIRLEAD_CACHE)/tools/kube-router-$$(cat $(NETPOL)/go.mod $(NETPOL)/go.sum | sha256sum | cut -c1-16); \
 	[ -x $$out ] || (cd $(NETPOL) && go build -ldflags "-s -w" -o $$out github.com/cloudnativelabs/kube-router/v2/cmd/kube-router); \
 	ln -sfn $$out bin/kube-router

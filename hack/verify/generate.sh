@@ -12,7 +12,6 @@ cd "$root"
 controller_gen=$(go tool -modfile=hack/tools/gen/go.mod -n controller-gen)
 conditions=$(go run ./hack/gen/conditions "$tree")
 metrics=$(go run ./hack/gen/metricsdoc)
-metrics=$(go run ./hack/gen/metricsdoc)
 
 cd "$tree"
 rm -rf controllers/applyconfiguration
@@ -20,5 +19,4 @@ rm -rf controllers/applyconfiguration
 "$controller_gen" rbac:roleName=fairlead-manager paths=./controllers/... output:rbac:dir=config/rbac
 mkdir -p docs/reference
 printf '%s\n' "$conditions" > docs/reference/conditions.md
-printf '%s\n' "$metrics" > docs/reference/metrics.md
 printf '%s\n' "$metrics" > docs/reference/metrics.md
