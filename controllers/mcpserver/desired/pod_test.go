@@ -93,6 +93,7 @@ func TestPullPolicyFollowsTheImage(t *testing.T) {
 	for image, want := range tests {
 		t.Run(image, func(t *testing.T) {
 			s := &v1alpha1.McpServer{}
+			s.Namespace, s.Name, s.UID = "team", "demo", "uid"
 			s.Spec.Workload = v1alpha1.Workload{
 				Type: v1alpha1.WorkloadStdio, Image: image, Command: []string{"/x"},
 				Volumes: []v1alpha1.Volume{{Name: "files", Image: &corev1.ImageVolumeSource{Reference: image}}},
