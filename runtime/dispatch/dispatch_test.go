@@ -258,8 +258,8 @@ func TestAnswer(t *testing.T) {
 	d := &dispatch.Dispatcher{Observer: &hook.Observer{OperationEnded: func(o hook.Operation, e hook.End) { seen = append(seen, o.Method+e.ErrorType) }}}
 	for _, tt := range []struct{ revision, method, want string }{
 		{"2025-11-25", "ping", "ping"}, {"2026-07-28", "ping", "ping-32601"}, {"2025-11-25", "tools/list", ""}, {"2025-11-25", "vendor/own", ""},
-		{"2025-11-25", "server/discover", "server/discover-32601"}, {"2026-07-28", "subscriptions/listen", "subscriptions/listen-32601"},
-		{"2024-11-05", "elicitation/create", "elicitation/create-32601"}, {"2026-07-28", "tasks/get", "tasks/get-32601"},
+		{"2025-11-25", "server/discover", "server/discover-32601"}, {"2026-07-28", "subscriptions/listen", ""},
+		{"2024-11-05", "elicitation/create", "elicitation/create-32601"}, {"2026-07-28", "tasks/get", ""}, {"2025-06-18", "tasks/get", "tasks/get-32601"}, {"2026-07-28", "tasks/result", "tasks/result-32601"},
 	} {
 		seen = nil
 		o, answered := d.Answer(dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"`+tt.method+`"}`), Profile: profile(tt.revision)})

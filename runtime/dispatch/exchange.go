@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -31,6 +32,9 @@ type Request struct {
 	// Session is nil for requests that belong to none.
 	Session   Session
 	Principal string
+	// Identity is who sent this very request, nil for the anonymous; its
+	// principal is Principal.
+	Identity *auth.Identity
 	// ClientCapabilities and ClientInfo are raw objects: the envelope's, or
 	// the session's.
 	ClientCapabilities []byte
@@ -74,6 +78,13 @@ func (x *Exchange) Session() Session { return x.req.Session }
 
 // Principal is who asks; empty is anonymous.
 func (x *Exchange) Principal() string { return x.req.Principal }
+
+// Identity is who sent this request, as it was authenticated; nil for the
+// anonymous. Two requests of one session may come with different scopes.
+func (x *Exchange) Identity() *auth.Identity { return x.req.Identity }
+
+// ID is the request's id, as the client wrote it.
+func (x *Exchange) ID() jsonrpc.ID { return x.Msg.ID }
 
 // ClientCapabilities is the raw object that holds for this request, never nil:
 // the envelope's (W5.8), or the one from initialize.

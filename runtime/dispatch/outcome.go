@@ -9,17 +9,13 @@ import (
 )
 
 // Outcome is how a request ends: exactly one of Result (raw) and Err is set.
-// The closed set grows by input-required and task (D3); nothing else may.
-type Outcome struct {
-	Result []byte
-	Err    *jsonrpc.Error
-}
+type Outcome = jsonrpc.Outcome
 
 // Result makes a successful Outcome from a raw result object.
-func Result(raw []byte) Outcome { return Outcome{Result: raw} }
+func Result(raw []byte) Outcome { return jsonrpc.Result(raw) }
 
 // Fail makes a failed Outcome.
-func Fail(err *jsonrpc.Error) Outcome { return Outcome{Err: err} }
+func Fail(err *jsonrpc.Error) Outcome { return jsonrpc.Fail(err) }
 
 // Causes with which contexts of exchanges and sessions are cancelled. A Server
 // reads them with context.Cause.

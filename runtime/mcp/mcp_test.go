@@ -100,9 +100,9 @@ func TestMethodTraits(t *testing.T) {
 	if cached != 6 {
 		t.Errorf("%d methods carry caching hints", cached)
 	}
-	for _, name := range []string{"subscriptions/listen", "tasks/get", "tasks/update"} {
-		if m, _ := p.Method(name); m.Offered() {
-			t.Errorf("%s is offered", name)
+	for name, want := range map[string]bool{"subscriptions/listen": true, "tasks/get": true, "tasks/update": true, "vendor/own": true, "tasks/list": false, "ping": false, "roots/list": false} {
+		if got := p.Serves(name); got != want {
+			t.Errorf("%s is served: %v", name, got)
 		}
 	}
 	a, _ := mcp.Lookup("2024-11-05")

@@ -117,21 +117,13 @@ var methods = map[string][]entry{
 	MethodRootsList:     {{reverse: true, from: first, end: Revision20260728, Method: Method{Needs: CapRoots}}},
 }
 
-// Offered reports whether this implementation serves the method at all.
-// Subscriptions and tasks are not served: they are not advertised, and methods
-// behind a capability that is not advertised are unknown (W5.6).
-func (m Method) Offered() bool {
-	return !m.Listening && m.Extension == "" && m.Needs != CapTasks
-}
-
-// Serves reports whether a request may go to a Server: a method of the revision
-// that is offered, or one that no revision knows, which is the Server's own
-// business (bridge section 13).
+// Serves reports whether a request may go to a Server: a method of the
+// revision, which the Server refuses itself when it does not offer it (W5.6),
+// or one that no revision knows, which is the Server's own business (bridge
+// section 13).
 func (p Profile) Serves(name string) bool {
-	if m, known := p.Method(name); known {
-		return m.Offered()
-	}
-	return !KnownMethod(name)
+	_, known := p.Method(name)
+	return known || !KnownMethod(name)
 }
 
 // Method finds what the revision says about a request from the client.

@@ -75,7 +75,7 @@ func notOpened(ctx context.Context, err error) *jsonrpc.Error {
 func gate(x *dispatch.Exchange, in *peer.Init) *jsonrpc.Error {
 	m, known := x.Profile().Method(x.Msg.Method)
 	switch {
-	case known && m.Offered() && m.Needs.Declared(in.Capabilities):
+	case known && m.Needs.Declared(in.Capabilities):
 		return nil
 	case !known && !mcp.KnownMethod(x.Msg.Method):
 		return nil

@@ -78,6 +78,8 @@ func New(cfg Config) *Proxy {
 // Serve implements dispatch.Server.
 func (p *Proxy) Serve(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	switch {
+	case !offered(x):
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
 	case x.Session() != nil:
 		return p.legacy(ctx, x)
 	case x.Profile().Handshake:
@@ -86,6 +88,14 @@ func (p *Proxy) Serve(ctx context.Context, x *dispatch.Exchange) dispatch.Outcom
 		return p.discover(ctx, x)
 	}
 	return p.modern(ctx, x)
+}
+
+// offered reports whether a request is for something that is advertised.
+// Subscriptions and tasks are not, and methods behind a capability that is not
+// advertised are unknown (W5.6).
+func offered(x *dispatch.Exchange) bool {
+	m, _ := x.Profile().Method(x.Msg.Method)
+	return !m.Listening && m.Extension == "" && m.Needs != mcp.CapTasks
 }
 
 // call makes one request on a leg and reports how it went.

@@ -75,7 +75,7 @@ func (p *posted) run(req dispatch.Request, method mcp.Method, h dispatch.Handler
 // open runs initialize on a new session; without a session to show for it, the
 // id is not sent.
 func (p *posted) open(l *dispatch.Legacy) (kept bool, refusal *refusal) {
-	return p.run(legacyRequest(l, p.msg), mcp.Method{Name: mcp.MethodInitialize}, l.Open)
+	return p.run(p.request.legacyRequest(l, p.msg), mcp.Method{Name: mcp.MethodInitialize}, l.Open)
 }
 
 // serve writes the answer on the HTTP goroutine.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
 
@@ -89,8 +90,8 @@ func TestLocalListener(t *testing.T) {
 // R21, P33.3, P34: preflights are answered before anything else is asked.
 func TestPreflight(t *testing.T) {
 	inLab(t, &backend{}, func(l *lab) {
-		l.server.Authenticate = func(*http.Request) (string, error) {
-			return "", &streamable.Denied{Status: 401, Challenge: `Bearer`, Message: "no token"}
+		l.server.Authenticate = func(*http.Request) (*auth.Identity, error) {
+			return nil, &streamable.Denied{Status: 401, Challenge: `Bearer`, Message: "no token"}
 		}
 		l.settings(func(s *streamable.Settings) { s.AllowedOrigins = []string{"https://ok.example"} })
 		a := l.ask(call{method: "OPTIONS", header: map[string]string{
@@ -253,16 +254,16 @@ func TestMethods(t *testing.T) {
 func TestAuthentication(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
-		l.server.Authenticate = func(r *http.Request) (string, error) {
+		l.server.Authenticate = func(r *http.Request) (*auth.Identity, error) {
 			switch r.Header.Get("Authorization") {
 			case "Bearer alice":
-				return "alice", nil
+				return &auth.Identity{Principal: "alice"}, nil
 			case "Bearer bob":
-				return "bob", nil
+				return &auth.Identity{Principal: "bob"}, nil
 			case "Bearer poor":
-				return "", &streamable.Denied{Status: 403, Challenge: `Bearer error="insufficient_scope"`, Message: "scope"}
+				return nil, &streamable.Denied{Status: 403, Challenge: `Bearer error="insufficient_scope"`, Message: "scope"}
 			}
-			return "", &streamable.Denied{Status: 401, Challenge: `Bearer resource_metadata="x"`, Message: "token"}
+			return nil, &streamable.Denied{Status: 401, Challenge: `Bearer resource_metadata="x"`, Message: "token"}
 		}
 		a := l.ask(call{body: initialize("2025-11-25", "{}"), header: map[string]string{"Authorization": "Bearer alice"}})
 		id := a.header.Get("Mcp-Session-Id")

@@ -46,8 +46,9 @@ func (b *backend) Open(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 }
 
 func (b *backend) Serve(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-	if x.Msg.Method == "no/such" {
-		// Methods that no revision knows are the Server's to refuse.
+	switch {
+	case x.Msg.Method == "no/such", b.serve == nil && (strings.HasPrefix(x.Msg.Method, "tasks/") || x.Msg.Method == "subscriptions/listen"):
+		// What no revision knows, or it does not offer, is the Server's to refuse.
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
 	}
 	b.mu.Lock()

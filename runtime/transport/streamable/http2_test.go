@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/sse"
@@ -90,8 +91,8 @@ func TestExpectContinue(t *testing.T) {
 		if res := l.raw(head("application/json"), nil); res.StatusCode != 100 {
 			t.Errorf("the other: %d", res.StatusCode)
 		}
-		l.server.Authenticate = func(*http.Request) (string, error) {
-			return "", &streamable.Denied{Status: 401, Message: "no"}
+		l.server.Authenticate = func(*http.Request) (*auth.Identity, error) {
+			return nil, &streamable.Denied{Status: 401, Message: "no"}
 		}
 		if res := l.raw(head("application/json"), nil); res.StatusCode != 401 {
 			t.Errorf("without a token: %d", res.StatusCode)

@@ -81,7 +81,7 @@ func (p *posted) legacyRequest() (kept bool, refusal *refusal) {
 	if refusal != nil {
 		return false, refusal
 	}
-	req := legacyRequest(l, p.msg)
+	req := p.request.legacyRequest(l, p.msg)
 	if o, answered := p.s.dispatcher.Answer(req); answered {
 		p.used(l)
 		p.answer(encode(p.msg.ID, o))
@@ -91,9 +91,10 @@ func (p *posted) legacyRequest() (kept bool, refusal *refusal) {
 	return p.run(req, method, p.s.Handler.Serve)
 }
 
-func legacyRequest(l *dispatch.Legacy, m *jsonrpc.Message) dispatch.Request {
+// legacyRequest makes the dispatcher's request of a message on a session.
+func (q *request) legacyRequest(l *dispatch.Legacy, m *jsonrpc.Message) dispatch.Request {
 	return dispatch.Request{
-		Msg: m, Profile: l.Profile(), Session: l, Principal: l.Principal(),
+		Msg: m, Profile: l.Profile(), Session: l, Principal: l.Principal(), Identity: q.identity,
 		ClientCapabilities: l.ClientCapabilities(), ClientInfo: l.ClientInfo(),
 	}
 }

@@ -21,7 +21,7 @@ type member struct {
 var _ dispatch.Channel = (*member)(nil)
 
 func (m *member) start() {
-	req := legacyRequest(m.legacy, m.msg)
+	req := m.request.legacyRequest(m.legacy, m.msg)
 	req.Channel = m
 	if o, answered := m.s.dispatcher.Answer(req); answered {
 		m.deliver(o, nil)

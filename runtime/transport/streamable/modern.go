@@ -37,7 +37,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 	}
 	info, _ := strictjson.Get(p.msg.Meta, mcp.MetaClientInfo)
 	req := dispatch.Request{
-		Msg: p.msg, Profile: profile, Principal: p.principal,
+		Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity,
 		ClientCapabilities: capabilities, ClientInfo: info,
 	}
 	if o, answered := p.s.dispatcher.Answer(req); answered {

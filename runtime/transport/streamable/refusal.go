@@ -97,9 +97,9 @@ func (q *request) authenticate() *refusal {
 	if q.s.Authenticate == nil {
 		return nil
 	}
-	principal, err := q.s.Authenticate(q.r)
+	identity, err := q.s.Authenticate(q.r)
 	if err == nil {
-		q.principal = principal
+		q.identity, q.principal = identity, identity.Name()
 		return nil
 	}
 	var denied *Denied

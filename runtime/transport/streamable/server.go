@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -38,9 +39,9 @@ type Server struct {
 	// Settings is asked per request for the present settings; nil means the
 	// defaults. It must be quick.
 	Settings func() Settings
-	// Authenticate tells who asks; nil means that everybody is anonymous. An
-	// error refuses the request; a *Denied says how.
-	Authenticate func(*http.Request) (principal string, err error)
+	// Authenticate tells who asks; nil means that everybody is anonymous, and
+	// so is a nil identity. An error refuses the request; a *Denied says how.
+	Authenticate func(*http.Request) (*auth.Identity, error)
 	// CheckParams compares Mcp-Param headers of a modern request with its
 	// arguments (W15.17); nil checks nothing. The error's code should be
 	// HeaderMismatch.
@@ -158,6 +159,7 @@ type request struct {
 	rc        *http.ResponseController
 	settings  Settings
 	principal string
+	identity  *auth.Identity
 }
 
 func (q *request) serve() {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/session"
@@ -105,7 +106,9 @@ func TestSessionClocks(t *testing.T) {
 // ops 1G, P1: sessions are bounded, per process and per principal.
 func TestSessionLimits(t *testing.T) {
 	inLab(t, &backend{}, func(l *lab) {
-		l.server.Authenticate = func(r *http.Request) (string, error) { return r.Header.Get("Authorization"), nil }
+		l.server.Authenticate = func(r *http.Request) (*auth.Identity, error) {
+			return &auth.Identity{Principal: r.Header.Get("Authorization")}, nil
+		}
 		l.settings(func(s *streamable.Settings) { s.MaxSessions, s.MaxSessionsPerPrincipal = 5, 3 })
 		open := func(who string) answerTo {
 			return l.ask(call{body: initialize("2025-11-25", "{}"), header: map[string]string{"Authorization": who}})
