@@ -59,16 +59,40 @@ type Profile struct {
 	StructuredOutput bool
 	// ElicitationModes: elicitation is declared per mode (W30.1).
 	ElicitationModes bool
+	// ToolAnnotations and AudioContent came with 2025-03-26 (W24.10).
+	ToolAnnotations, AudioContent bool
+	// Titles: items have a title and _meta, and content may be a resource
+	// link (W24.10).
+	Titles, ResourceLinks bool
+	// Icons: items have icons, implementations a website (W24.10, W37.4).
+	Icons bool
+	// InputErrorsInResult: arguments that do not fit are a tool result that
+	// says so, no protocol error (W24.11).
+	InputErrorsInResult bool
+	// SamplingTools: sampling may carry tools, and content may be an array
+	// (W29.3, W29.8).
+	SamplingTools bool
+	// RichEnums: choices have titles by oneOf, and several may be chosen
+	// (W30.4).
+	RichEnums bool
+	// ElicitationIDs: an elicitation by URL has an id, its end can be told,
+	// and an error may ask for it (W30.3, W30.13, W30.14).
+	ElicitationIDs bool
+	// AnyOutput: structured content may be any JSON value (W24.7).
+	AnyOutput bool
 	// index is the position in the table.
 	index int
 }
 
 var profiles = [...]Profile{
 	{Revision: Revision20241105, Handshake: true, ReverseCalls: true, NullErrorID: true},
-	{Revision: Revision20250326, Handshake: true, ReverseCalls: true, NullErrorID: true, Batches: true, ProgressMessage: true},
-	{Revision: Revision20250618, Handshake: true, ReverseCalls: true, NullErrorID: true, ProgressMessage: true, CompletionContext: true, StructuredOutput: true},
-	{Revision: Revision20251125, Handshake: true, ReverseCalls: true, ProgressMessage: true, CompletionContext: true, StructuredOutput: true, ElicitationModes: true},
-	{Revision: Revision20260728, ResultType: true, CachingHints: true, ServerInfoMeta: true, StrictErrors: true, ProgressMessage: true, CompletionContext: true, StructuredOutput: true, ElicitationModes: true},
+	{Revision: Revision20250326, Handshake: true, ReverseCalls: true, NullErrorID: true, Batches: true, ProgressMessage: true, ToolAnnotations: true, AudioContent: true},
+	{Revision: Revision20250618, Handshake: true, ReverseCalls: true, NullErrorID: true, ProgressMessage: true, CompletionContext: true, StructuredOutput: true,
+		ToolAnnotations: true, AudioContent: true, Titles: true, ResourceLinks: true},
+	{Revision: Revision20251125, Handshake: true, ReverseCalls: true, ProgressMessage: true, CompletionContext: true, StructuredOutput: true, ElicitationModes: true,
+		ToolAnnotations: true, AudioContent: true, Titles: true, ResourceLinks: true, Icons: true, InputErrorsInResult: true, SamplingTools: true, RichEnums: true, ElicitationIDs: true},
+	{Revision: Revision20260728, ResultType: true, CachingHints: true, ServerInfoMeta: true, StrictErrors: true, ProgressMessage: true, CompletionContext: true, StructuredOutput: true, ElicitationModes: true,
+		ToolAnnotations: true, AudioContent: true, Titles: true, ResourceLinks: true, Icons: true, InputErrorsInResult: true, SamplingTools: true, RichEnums: true, AnyOutput: true},
 }
 
 // at is the i-th profile, which knows its place.
