@@ -262,7 +262,7 @@ func TestAnswer(t *testing.T) {
 		{"2024-11-05", "elicitation/create", "elicitation/create-32601"}, {"2026-07-28", "tasks/get", ""}, {"2025-06-18", "tasks/get", "tasks/get-32601"}, {"2026-07-28", "tasks/result", "tasks/result-32601"},
 	} {
 		seen = nil
-		o, answered := d.Answer(dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"`+tt.method+`"}`), Profile: profile(tt.revision)})
+		o, answered := d.Answer(t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"`+tt.method+`"}`), Profile: profile(tt.revision)})
 		if answered != (tt.want != "") || answered && (len(seen) != 1 || seen[0] != tt.want || (o.Err == nil) != (string(o.Result) == "{}")) {
 			t.Errorf("%s in %s: %+v, observed %v", tt.method, tt.revision, o, seen)
 		}

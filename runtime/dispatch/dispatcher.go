@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -29,8 +30,12 @@ type Dispatcher struct {
 	// means DefaultConcurrent. Ten times as many may wait for their turn,
 	// further ones fail at once.
 	MaxConcurrent func() int
+	// Receive and Send see every message that the client sends and gets (D4);
+	// nil costs nothing. A request waits for its turn behind Receive.
+	Receive, Send middleware.Middleware
 	Observer      *hook.Observer
 
+	stacks stacks
 	gate   gate
 	serial atomic.Uint64
 }
@@ -68,6 +73,7 @@ func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver
 	}
 	run.ctx = ctx
 	run.x = NewExchange(ctx, r)
+	run.x.d = d
 	run.op = d.operation(r)
 	d.Observer.Start(run.op)
 	run.unwatch = context.AfterFunc(ctx, run.interrupted)
@@ -76,9 +82,9 @@ func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver
 }
 
 // Answer answers what needs no Server: ping (B11.7), and methods that the
-// request's revision does not have or that are not served. answered is false
-// for everything else, which is to be started.
-func (d *Dispatcher) Answer(r Request) (o Outcome, answered bool) {
+// request's revision does not have. answered is false for everything else,
+// which is to be started. ctx is for links of the stacks, which may wait.
+func (d *Dispatcher) Answer(ctx context.Context, r Request) (o Outcome, answered bool) {
 	method, known := r.Profile.Method(r.Msg.Method)
 	switch {
 	case known && method.Name == mcp.MethodPing:
@@ -90,6 +96,7 @@ func (d *Dispatcher) Answer(r Request) (o Outcome, answered bool) {
 	}
 	run := Run{d: d, op: d.operation(r), began: time.Now()}
 	d.Observer.Start(run.op)
+	o = d.respond(ctx, &r, d.received(ctx, &r, func(context.Context, *middleware.Message) Outcome { return o }))
 	d.Observer.Finish(run.op, run.summary(o, nil))
 	return o, true
 }

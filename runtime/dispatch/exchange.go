@@ -53,6 +53,7 @@ type Exchange struct {
 
 	ctx context.Context
 	req Request
+	d   *Dispatcher // nil: no stacks
 }
 
 // NewExchange makes an exchange that ends with ctx. Transports call it; a
@@ -125,16 +126,17 @@ func (x *Exchange) Notify(raw []byte) error {
 	if x.req.Channel == nil {
 		return ErrNoChannel
 	}
-	return x.req.Channel.Notify(raw)
+	return x.d.notify(x.ctx, &x.req, x.Msg.ID, raw, x.req.Channel.Notify)
 }
 
 // NotifyWait is Notify for a producer that serves this exchange alone: it waits
 // while the client reads too slowly, so that nothing is lost (P18).
 func (x *Exchange) NotifyWait(ctx context.Context, raw []byte) error {
-	if w, ok := x.req.Channel.(Waiter); ok {
-		return w.NotifyWait(ctx, raw)
+	w, ok := x.req.Channel.(Waiter)
+	if !ok {
+		return x.Notify(raw)
 	}
-	return x.Notify(raw)
+	return x.d.notify(ctx, &x.req, x.Msg.ID, raw, func(raw []byte) error { return w.NotifyWait(ctx, raw) })
 }
 
 // Call makes a reverse request that belongs to this exchange, on its stream
@@ -154,5 +156,5 @@ func (x *Exchange) Call(ctx context.Context, method string, params []byte) Outco
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
 	defer context.AfterFunc(x.ctx, func() { cancel(context.Cause(x.ctx)) })()
-	return x.req.Channel.Call(ctx, method, params)
+	return x.req.Channel.Call(context.WithValue(ctx, callerKey{}, &x.req), method, params)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/session"
@@ -18,8 +19,8 @@ type Legacy struct {
 	d *Dispatcher
 
 	mu      sync.Mutex
-	runs    map[jsonrpc.ID]*Run     // the client's requests
-	pending map[string]chan<- reply // ours, by id text
+	runs    map[jsonrpc.ID]*Run // the client's requests
+	pending map[string]pending  // ours, by id text
 	opened  bool
 	closed  error
 }
@@ -100,9 +101,33 @@ func (l *Legacy) finish(r *Run) {
 	}
 }
 
-// Receive takes a notification or a response of the client: consumes what the
-// front consumes and hands on the rest. It returns when that is done.
-func (l *Legacy) Receive(m *jsonrpc.Message) {
+// Receive takes a notification or a response of the client, sent as who says:
+// consumes what the front consumes and hands on the rest. It returns when that
+// is done.
+func (l *Legacy) Receive(m *jsonrpc.Message, who *auth.Identity) {
+	req := l.request(m)
+	req.Identity = who
+	var parent jsonrpc.ID
+	method := m.Method
+	if m.Kind == jsonrpc.KindResponse {
+		p := l.waiting(m.ID)
+		method, parent = p.method, p.parent
+	}
+	l.d.inbound(l.Context(), &req, method, parent, l.take)
+}
+
+// Take takes a notification that came without a session, which no revision
+// gives a meaning to (B2.5): links of the stack see it, nobody else.
+func (d *Dispatcher) Take(ctx context.Context, r Request) {
+	d.inbound(ctx, &r, r.Msg.Method, jsonrpc.ID{}, func(*jsonrpc.Message) {})
+}
+
+// request is the session's side of a message that is no request of the client.
+func (l *Legacy) request(m *jsonrpc.Message) Request {
+	return Request{Msg: m, Profile: l.Profile(), Session: l, Principal: l.Principal()}
+}
+
+func (l *Legacy) take(m *jsonrpc.Message) {
 	if m.Kind == jsonrpc.KindResponse {
 		l.resolve(m)
 		return
@@ -141,4 +166,9 @@ func (l *Legacy) cancel(m *jsonrpc.Message) {
 }
 
 // Notify implements Session.
-func (l *Legacy) Notify(raw []byte) error { return l.Push(strictjson.OneLine(raw)) }
+func (l *Legacy) Notify(raw []byte) error {
+	req := l.request(nil)
+	return l.d.notify(l.Context(), &req, jsonrpc.ID{}, raw, func(raw []byte) error {
+		return l.Push(strictjson.OneLine(raw))
+	})
+}

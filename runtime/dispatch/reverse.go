@@ -18,7 +18,15 @@ const MaxPending = 256
 // for a stream that can carry it (B6.3).
 const CarrierWait = 30 * time.Second
 
-type reply struct{ m *jsonrpc.Message }
+// pending is a reverse request that waits for its answer.
+type pending struct {
+	method string
+	parent jsonrpc.ID
+	answer chan<- Outcome // one place
+}
+
+// callerKey carries the *Request of the exchange that makes a reverse request.
+type callerKey struct{}
 
 // Call implements Session: a reverse request that belongs to no request of the
 // client goes on a standalone stream, or on that of a running request (B6.3).
@@ -47,9 +55,20 @@ func noChannel() *jsonrpc.Error {
 // notifications/cancelled the same way. It is how transports implement
 // Channel.Call.
 func (l *Legacy) CallOn(ctx context.Context, method string, params []byte, send func(raw []byte) error) Outcome {
+	req, ok := ctx.Value(callerKey{}).(*Request)
+	if !ok {
+		own := l.request(nil)
+		req = &own
+	}
 	id := l.d.mint()
-	answer := make(chan reply, 1)
-	if err := l.expect(id, answer); err != nil {
+	return l.d.ask(ctx, req, id, method, params, func(ctx context.Context, params []byte) Outcome {
+		return l.callOn(ctx, req, id, method, params, send)
+	})
+}
+
+func (l *Legacy) callOn(ctx context.Context, req *Request, id jsonrpc.ID, method string, params []byte, send func(raw []byte) error) Outcome {
+	answer := make(chan Outcome, 1)
+	if err := l.expect(id, pending{method: method, parent: req.id(), answer: answer}); err != nil {
 		return Fail(err)
 	}
 	defer l.forget(id)
@@ -57,10 +76,10 @@ func (l *Legacy) CallOn(ctx context.Context, method string, params []byte, send 
 		return Fail(noChannel())
 	}
 	select {
-	case r := <-answer:
-		return Outcome{Result: r.m.Result, Err: r.m.Err}
+	case o := <-answer:
+		return o
 	case <-ctx.Done():
-		_ = send(cancelled(id)) // the stream may be gone as well
+		_ = l.d.notify(ctx, req, req.id(), cancelled(id), send) // the stream may be gone as well
 		return Fail(Explain(context.Cause(ctx)))
 	case <-l.Context().Done():
 		return Fail(Explain(errors.Join(ErrSessionEnded, context.Cause(l.Context()))))
@@ -78,17 +97,25 @@ func cancelled(id jsonrpc.ID) []byte {
 	return jsonrpc.EncodeNotification(mcp.NotifyCancelled, []byte(`{"requestId":`+id.String()+`}`))
 }
 
-func (l *Legacy) expect(id jsonrpc.ID, answer chan<- reply) *jsonrpc.Error {
+func (l *Legacy) expect(id jsonrpc.ID, p pending) *jsonrpc.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.pending) >= MaxPending {
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests to the client").WithReason(mcp.ReasonBusy)
 	}
 	if l.pending == nil {
-		l.pending = map[string]chan<- reply{}
+		l.pending = map[string]pending{}
 	}
-	l.pending[id.String()] = answer
+	l.pending[id.String()] = p
 	return nil
+}
+
+// waiting tells which reverse request an answer is for; the zero value when it
+// is for none.
+func (l *Legacy) waiting(id jsonrpc.ID) pending {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pending[id.String()]
 }
 
 func (l *Legacy) forget(id jsonrpc.ID) {
@@ -104,10 +131,10 @@ func (l *Legacy) forget(id jsonrpc.ID) {
 // (B9.2).
 func (l *Legacy) resolve(m *jsonrpc.Message) {
 	l.mu.Lock()
-	answer := l.pending[m.ID.String()]
+	p := l.pending[m.ID.String()]
 	delete(l.pending, m.ID.String())
 	l.mu.Unlock()
-	if answer != nil {
-		answer <- reply{m: m} // one place in the channel, one answer per id
+	if p.answer != nil {
+		p.answer <- Outcome{Result: m.Result, Err: m.Err} // one answer per id
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -37,30 +38,38 @@ func (r *Run) Cancel(cause error) { r.cancel(cause) }
 // Exchange is what the handler was given.
 func (r *Run) Exchange() *Exchange { return r.x }
 
-// work waits for a turn and runs the handler.
+// work takes the request through the receive stack to its handler.
 func (r *Run) work() {
-	if err := r.d.gate.enter(r.ctx, r.d.MaxConcurrent, r.d.Observer); err != nil {
-		if errors.Is(err, errGateFull) {
-			r.unwatch()
-			r.end(Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests").WithReason(mcp.ReasonBusy)), nil)
-		}
-		return // otherwise the context has ended, and with it the request
-	}
-	defer r.d.gate.leave()
-	o := r.call()
+	o := r.d.received(r.ctx, &r.x.req, r.turn)
 	if !r.unwatch() {
 		return // the context ended first: no answer after a cancel (D3)
 	}
 	r.end(o, nil)
 }
 
-func (r *Run) call() (o Outcome) {
-	defer r.d.guard(&o)
-	o = r.handler(r.ctx, r.x)
-	if o.Result == nil && o.Err == nil {
-		o = Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "no answer"))
+// turn waits for a turn and runs the handler. m is nil without a stack.
+func (r *Run) turn(ctx context.Context, m *middleware.Message) Outcome {
+	if err := r.d.gate.enter(ctx, r.d.MaxConcurrent, r.d.Observer); err != nil {
+		if errors.Is(err, errGateFull) {
+			return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests").WithReason(mcp.ReasonBusy))
+		}
+		return Fail(Explain(err))
 	}
-	return o
+	defer r.d.gate.leave()
+	if m != nil {
+		msg, err := edited(r.x.Msg, m.Params)
+		if err != nil {
+			return Fail(err)
+		}
+		r.x.Msg = msg
+	}
+	return r.call(ctx)
+}
+
+func (r *Run) call(ctx context.Context) (o Outcome) {
+	defer r.d.guard(&o)
+	o = r.handler(ctx, r.x)
+	return certain(o)
 }
 
 // interrupted is called when the context ends before the handler has answered.
@@ -80,6 +89,9 @@ func (r *Run) end(o Outcome, silence error) {
 	}
 	if r.legacy != nil {
 		r.legacy.finish(r)
+	}
+	if silence == nil {
+		o = r.d.respond(r.ctx, &r.x.req, o)
 	}
 	r.deliver(o, silence)
 	r.d.Observer.Finish(r.op, r.summary(o, silence))

@@ -16,7 +16,13 @@
 // when it has been handed on, with the zero Outcome; not calling next drops it.
 // An answer is thereby seen twice by a program that fills both stacks of one
 // side, once as the outcome of the request that it received, and once as the
-// response that it sends; a stack sees it once.
+// response that it sends; a stack sees it once. A response can be changed but
+// not dropped: when a link does not call next, the request is answered by an
+// internal error.
+//
+// Stacks see what is said between the two sides. What is refused before it
+// becomes a message of the conversation (broken JSON, an unknown session), and
+// answers to nothing, are counted by hooks.
 //
 // The package also has links that programs need often, each of a few dozen
 // lines and usable alone. It knows nothing of transports, sessions or

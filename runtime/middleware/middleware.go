@@ -9,9 +9,9 @@ import (
 
 // Message is one message on its way through a stack. It belongs to the links
 // while they run, one after the other, and may not be kept. A link may replace
-// Params, Result and Err before it calls next; the bytes they point to are
-// read-only. Other fields say where the message stands and changing them has no
-// effect on where it goes.
+// Params, Result and Err before it calls next, or pass on a copy with others;
+// the bytes they point to are read-only. Other fields say where the message
+// stands, and changing them has no effect on where it goes.
 type Message struct {
 	// Kind is request, notification or response.
 	Kind jsonrpc.Kind
@@ -38,6 +38,8 @@ type Message struct {
 	// Parent is, for what a server sends during a request and for the client's
 	// answers to it, the id of that request; zero when it belongs to none.
 	Parent jsonrpc.ID
+
+	end Handler // what stands behind the stack
 }
 
 // Handler takes a message on. For requests it returns the answer, for

@@ -47,7 +47,7 @@ func (p *posted) batch() *refusal {
 	}
 	for _, m := range msgs {
 		if m.Kind != jsonrpc.KindRequest {
-			l.Receive(m)
+			l.Receive(m, p.identity)
 		}
 	}
 	if len(requests) == 0 {

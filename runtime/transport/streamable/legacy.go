@@ -69,7 +69,7 @@ func (p *posted) inbound() *refusal {
 		return sessionUnknown(jsonrpc.ID{})
 	}
 	defer l.Leave()
-	l.Receive(p.msg)
+	l.Receive(p.msg, p.identity)
 	p.accepted()
 	return nil
 }
@@ -82,7 +82,7 @@ func (p *posted) legacyRequest() (kept bool, refusal *refusal) {
 		return false, refusal
 	}
 	req := p.request.legacyRequest(l, p.msg)
-	if o, answered := p.s.dispatcher.Answer(req); answered {
+	if o, answered := p.s.dispatcher.Answer(p.r.Context(), req); answered {
 		p.used(l)
 		p.answer(encode(p.msg.ID, o))
 		return false, nil

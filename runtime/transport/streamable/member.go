@@ -23,7 +23,7 @@ var _ dispatch.Channel = (*member)(nil)
 func (m *member) start() {
 	req := m.request.legacyRequest(m.legacy, m.msg)
 	req.Channel = m
-	if o, answered := m.s.dispatcher.Answer(req); answered {
+	if o, answered := m.s.dispatcher.Answer(m.legacy.Context(), req); answered {
 		m.deliver(o, nil)
 		return
 	}

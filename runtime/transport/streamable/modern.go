@@ -40,7 +40,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 		Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity,
 		ClientCapabilities: capabilities, ClientInfo: info,
 	}
-	if o, answered := p.s.dispatcher.Answer(req); answered {
+	if o, answered := p.s.dispatcher.Answer(p.r.Context(), req); answered {
 		p.writeJSON(http.StatusNotFound, encode(p.msg.ID, o)) // W14.12, W14.13
 		return false, nil
 	}
@@ -56,6 +56,14 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 	}
 	method, _ := profile.Method(p.msg.Method)
 	return p.run(req, method, p.s.Handler.Serve)
+}
+
+// notice takes a notification without a session; core has none over HTTP
+// (B2.5).
+func (p *posted) notice(header string) {
+	profile, _ := mcp.Lookup(header)
+	p.s.dispatcher.Take(p.r.Context(), dispatch.Request{Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity})
+	p.accepted()
 }
 
 // envelope checks the rest of the required metadata (W6.5, W6.6) and returns

@@ -81,7 +81,7 @@ func (p *posted) era() (kept bool, refusal *refusal) {
 		return false, p.inbound()
 	case p.msg.Kind == jsonrpc.KindNotification:
 		if enveloped || mcp.ClaimsModern(header) {
-			p.accepted() // B2.5: core has none over HTTP
+			p.notice(header)
 			return false, nil
 		}
 		return false, p.inbound()

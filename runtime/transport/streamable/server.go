@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/session"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
@@ -50,7 +51,9 @@ type Server struct {
 	Budget *stream.Budget
 	// StreamLimits bound streams.
 	StreamLimits stream.Limits
-	Observer     *hook.Observer
+	// Receive and Send see every message that a client sends and gets (D4).
+	Receive, Send middleware.Middleware
+	Observer      *hook.Observer
 
 	once       sync.Once
 	streams    *stream.Store
@@ -93,6 +96,8 @@ func (s *Server) init() {
 			Pod:           s.Pod,
 			Timeout:       func() time.Duration { return s.settings().RequestTimeout },
 			MaxConcurrent: func() int { return s.settings().MaxConcurrent },
+			Receive:       s.Receive,
+			Send:          s.Send,
 			Observer:      s.Observer,
 		}
 	})
