@@ -17,16 +17,21 @@ const (
 
 // Error is a JSON-RPC error object. Data is raw JSON or nil. Raw, when set, is
 // the peer's own error object and is what gets forwarded, so that unknown
-// members survive.
+// members survive. Cause is why, for whoever holds the Go value: it is never
+// sent and never read from the wire.
 type Error struct {
 	Code    int64
 	Message string
 	Data    []byte
 	Raw     []byte
+	Cause   error
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
+
+// Unwrap gives the Cause.
+func (e *Error) Unwrap() error { return e.Cause }
 
 // Errorf makes an Error without data.
 func Errorf(code int64, format string, args ...any) *Error {

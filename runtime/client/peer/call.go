@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -66,22 +67,41 @@ var errAnswered = errors.New("peer: answered on another stream")
 // ctx. When ctx ends first the server is told (W19.1) and a late answer is
 // dropped; initialize is never cancelled (W4.10).
 func (p *Peer) Call(ctx context.Context, req Request) (Answer, error) {
-	c, out, err := p.begin(req)
+	c, params, err := p.begin(req)
 	if err != nil {
 		return Answer{}, err
 	}
 	defer p.forget(c)
-	if p.link.Inline() {
-		return p.inline(ctx, c, out)
+	if p.send != nil {
+		return p.sent(ctx, c, req, params)
 	}
-	if err := p.link.Send(ctx, out); err != nil {
-		return Answer{}, err
-	}
-	return p.await(ctx, c, out)
+	return p.exchange(ctx, c, req, params)
 }
 
-// begin registers the call and builds its message.
-func (p *Peer) begin(req Request) (*Call, *Outgoing, error) {
+// exchange sends a call that has begun and waits for its answer.
+func (p *Peer) exchange(ctx context.Context, c *Call, req Request, params []byte) (a Answer, err error) {
+	out := &Outgoing{
+		Raw:      jsonrpc.EncodeRequest(c.wireID(), req.Method, params),
+		Kind:     jsonrpc.KindRequest,
+		ID:       c.id,
+		Method:   req.Method,
+		Revision: req.Revision,
+		Name:     req.Name,
+		Fields:   req.Fields,
+	}
+	if p.link.Inline() {
+		a, err = p.inline(ctx, c, out)
+	} else if err = p.link.Send(ctx, out); err == nil {
+		a, err = p.await(ctx, c, out)
+	}
+	if err == nil && p.receive != nil {
+		a = p.received(ctx, c, req.Revision, a)
+	}
+	return a, err
+}
+
+// begin registers the call and makes its params.
+func (p *Peer) begin(req Request) (*Call, []byte, error) {
 	c := &Call{method: req.Method, value: req.Value, box: mailbox{ready: make(chan struct{}, 1), budget: p.cfg.Budget}}
 	p.mu.Lock()
 	if p.ended != nil {
@@ -97,31 +117,21 @@ func (p *Peer) begin(req Request) (*Call, *Outgoing, error) {
 	p.pending[c.id] = c
 	p.mu.Unlock()
 
-	id := strconv.FormatInt(c.id, 10)
-	params, err := c.params(req, id)
+	params, err := c.params(req)
 	if err != nil {
 		p.forget(c)
 		return nil, nil, err
 	}
-	out := &Outgoing{
-		Raw:      jsonrpc.EncodeRequest(jsonrpc.RawID(id), req.Method, params),
-		Kind:     jsonrpc.KindRequest,
-		ID:       c.id,
-		Method:   req.Method,
-		Revision: req.Revision,
-		Name:     req.Name,
-		Fields:   req.Fields,
-	}
-	return c, out, nil
+	return c, params, nil
 }
 
 // params applies the edits and puts our own progress token, which is the id,
 // in place of the caller's (B11.4).
-func (c *Call) params(req Request, id string) ([]byte, error) {
+func (c *Call) params(req Request) ([]byte, error) {
 	edits := req.Edits
 	if req.Token != nil {
 		c.token = req.Token
-		edits = append(edits[:len(edits):len(edits)], strictjson.Set([]byte(id), "_meta", "progressToken"))
+		edits = append(edits[:len(edits):len(edits)], strictjson.Set([]byte(c.wireID().String()), "_meta", "progressToken"))
 	}
 	if len(edits) == 0 {
 		return req.Params, nil
@@ -235,17 +245,18 @@ func (p *Peer) cancelled(ctx context.Context, c *Call, out *Outgoing) {
 		params = strictjson.Quote(params, short(cause.Error()))
 	}
 	params = append(params, '}')
-	p.sayLater(&Outgoing{
-		Raw:    jsonrpc.EncodeNotification("notifications/cancelled", params),
-		Kind:   jsonrpc.KindNotification,
-		Method: "notifications/cancelled",
-	}, DropCancel)
+	m := p.message(jsonrpc.KindNotification, "notifications/cancelled", out.Revision)
+	m.Params = params
+	p.sayLater(m, DropCancel)
 }
 
 // sayLater sends a message that nobody waits for.
-func (p *Peer) sayLater(out *Outgoing, drop Drop) {
-	if !p.link.Inline() {
-		if p.link.Send(past(), out) != nil {
+func (p *Peer) sayLater(m *middleware.Message, drop Drop) {
+	say := func(ctx context.Context) error { return p.link.Send(ctx, outgoing(m)) }
+	if p.send != nil {
+		say = func(ctx context.Context) error { return p.announced(ctx, m) }
+	} else if !p.link.Inline() {
+		if say(past()) != nil {
 			p.cfg.Hooks.dropped(drop)
 		}
 		return
@@ -260,7 +271,7 @@ func (p *Peer) sayLater(out *Outgoing, drop Drop) {
 		defer func() { <-p.slots }()
 		ctx, stop := context.WithTimeout(context.Background(), closeTimeout)
 		defer stop()
-		if p.link.Send(ctx, out) != nil {
+		if say(ctx) != nil {
 			p.cfg.Hooks.dropped(drop)
 		}
 	})

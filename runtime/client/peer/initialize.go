@@ -46,6 +46,7 @@ func (p *Peer) Initialize(ctx context.Context, params []byte, accept func(revisi
 	if !accept(in.Revision) {
 		return nil, fmt.Errorf("%w: protocol version %q", ErrUnusable, short(in.Revision))
 	}
+	p.negotiated(in.Revision)
 	if n, ok := p.link.(Negotiator); ok {
 		n.Negotiated(in.Revision)
 	}

@@ -12,7 +12,7 @@ import (
 func (p *Peer) notification(m *jsonrpc.Message, via *Call) {
 	switch m.Method {
 	case "notifications/cancelled":
-		p.withdrawn(m)
+		p.withdraw(m)
 		return
 	case "notifications/progress":
 		c := p.byToken(m)
@@ -77,7 +77,7 @@ func (p *Peer) notifyCall(m *jsonrpc.Message, c *Call) {
 
 // hand gives the Handler a notification that belongs to a call.
 func (p *Peer) hand(in Incoming) {
-	if p.cfg.Handler == nil {
+	if p.cfg.Handler == nil && p.receive == nil {
 		return
 	}
 	if in.Msg.Method == "notifications/progress" {
@@ -87,7 +87,14 @@ func (p *Peer) hand(in Incoming) {
 			return
 		}
 	}
-	p.cfg.Handler.Notification(in)
+	p.told(in, p.notified)
+}
+
+// notified is where a notification ends.
+func (p *Peer) notified(in Incoming) {
+	if p.cfg.Handler != nil {
+		p.cfg.Handler.Notification(in)
+	}
 }
 
 // Bounds of the queue for notifications that are nobody's own, beyond which
@@ -110,7 +117,7 @@ type inbox struct {
 
 // unsolicited queues a notification for the Handler.
 func (p *Peer) unsolicited(in Incoming) {
-	if p.cfg.Handler == nil {
+	if p.cfg.Handler == nil && p.receive == nil {
 		return
 	}
 	b := &p.inbox
@@ -153,7 +160,7 @@ func (p *Peer) pump() {
 		b.mu.Unlock()
 		switch {
 		case in.Call == nil:
-			p.cfg.Handler.Notification(in)
+			p.told(in, p.notified)
 		case in.Call.over.Load():
 			p.cfg.Hooks.dropped(DropProgress)
 		default:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/middleware"
 )
 
 // Defaults of Config.
@@ -58,6 +59,10 @@ type Config struct {
 	// what is in flight is resolved: whoever hears of the end through a call
 	// finds that its owner knows already. It must not block.
 	Ended func(*Failure)
+	// Send and Receive see every message that goes to the server and comes
+	// from it (D4); nil costs nothing. Links run where they may wait: on the
+	// caller's goroutine, or on one that delays nobody else.
+	Send, Receive middleware.Middleware
 	// Budget bounds the bytes of notifications that wait for their consumer;
 	// what does not fit goes, oldest first. It may be nil.
 	Budget Budget
@@ -66,10 +71,12 @@ type Config struct {
 // Peer is the client end of one leg. All methods may be called concurrently.
 // Close ends it and its Link; it also ends by itself with the Link.
 type Peer struct {
-	cfg  Config
-	link Link
+	cfg           Config
+	link          Link
+	send, receive *middleware.Stack
 
 	mu        sync.Mutex
+	revision  string // what initialize agreed on
 	next      int64
 	pending   map[int64]*Call
 	reverse   map[jsonrpc.ID]*reverseCall
@@ -94,6 +101,8 @@ func New(link Link, cfg Config) *Peer {
 	p := &Peer{
 		cfg:       cfg,
 		link:      link,
+		send:      middleware.NewStack(cfg.Send),
+		receive:   middleware.NewStack(cfg.Receive),
 		pending:   make(map[int64]*Call),
 		reverse:   make(map[jsonrpc.ID]*reverseCall),
 		idleSince: time.Now(),
@@ -110,11 +119,12 @@ func (p *Peer) Notify(ctx context.Context, method string, params []byte) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	return p.link.Send(ctx, &Outgoing{
-		Raw:    jsonrpc.EncodeNotification(method, params),
-		Kind:   jsonrpc.KindNotification,
-		Method: method,
-	})
+	m := p.message(jsonrpc.KindNotification, method, "")
+	m.Params = params
+	if p.send != nil {
+		return p.announced(ctx, m)
+	}
+	return p.link.Send(ctx, outgoing(m))
 }
 
 // Idle tells since when nothing has been in flight, in either direction; ok is

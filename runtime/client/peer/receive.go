@@ -93,7 +93,7 @@ func (p *Peer) broken(what salvage.Peek, begin []byte, f *Failure, via *Call) (a
 		// A request or notification of the server. A request must not be left
 		// to wait for its own deadline.
 		if id, ok := jsonrpc.ParseID([]byte(what.ID)); ok {
-			p.reply(jsonrpc.EncodeError(id, jsonrpc.Errorf(jsonrpc.CodeParse, "message could not be read")))
+			p.reply(id, "", nil, jsonrpc.Outcome{Err: jsonrpc.Errorf(jsonrpc.CodeParse, "message could not be read")})
 		}
 		return false
 	}

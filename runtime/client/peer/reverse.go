@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -23,12 +25,10 @@ type reverseCall struct {
 
 // request serves a request of the server; it does not block.
 func (p *Peer) request(m *jsonrpc.Message, call *Call) {
-	if m.Method == "ping" { // B6.4
-		p.reply(jsonrpc.EncodeResult(m.ID, []byte("{}")))
-		return
-	}
-	if p.cfg.Handler == nil {
-		p.reply(jsonrpc.EncodeError(m.ID, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")))
+	in := Incoming{Msg: m, Call: call}
+	if p.receive == nil && (m.Method == mcp.MethodPing || p.cfg.Handler == nil) {
+		result, err := p.serve(p.ctx, in) // answered at once, without a goroutine
+		p.reply(m.ID, m.Method, call, jsonrpc.Outcome{Result: result, Err: err})
 		return
 	}
 	ctx, cancel := context.WithCancelCause(p.ctx)
@@ -36,12 +36,12 @@ func (p *Peer) request(m *jsonrpc.Message, call *Call) {
 	if refused := p.admit(m.ID, r); refused != nil {
 		cancel(refused)
 		p.cfg.Hooks.dropped(DropReverse)
-		p.reply(jsonrpc.EncodeError(m.ID, refused))
+		p.reply(m.ID, m.Method, call, jsonrpc.Fail(refused))
 		return
 	}
 	p.handlers.Go(func() {
 		defer cancel(nil)
-		result, rpcErr := p.cfg.Handler.Request(ctx, Incoming{Msg: m, Call: call})
+		result, rpcErr := p.asked(ctx, in)
 		p.mu.Lock()
 		if p.reverse[m.ID] == r {
 			delete(p.reverse, m.ID)
@@ -51,10 +51,7 @@ func (p *Peer) request(m *jsonrpc.Message, call *Call) {
 		if errors.Is(context.Cause(ctx), ErrWithdrawn) {
 			return // W19.2
 		}
-		answer := jsonrpc.EncodeResult(m.ID, result)
-		if rpcErr != nil {
-			answer = jsonrpc.EncodeError(m.ID, rpcErr)
-		}
+		answer := p.response(m.ID, m.Method, call, jsonrpc.Outcome{Result: result, Err: rpcErr})
 		if p.Err() == nil && p.respond(answer) != nil {
 			p.cfg.Hooks.dropped(DropReply)
 		}
@@ -77,6 +74,25 @@ func (p *Peer) admit(id jsonrpc.ID, r *reverseCall) *jsonrpc.Error {
 	return nil
 }
 
+// withdraw serves notifications/cancelled, behind links on a goroutine of its
+// own: what cancels must not wait for what is cancelled. Too many at once go
+// without links.
+func (p *Peer) withdraw(m *jsonrpc.Message) {
+	if p.receive == nil {
+		p.withdrawn(m)
+		return
+	}
+	select {
+	case p.slots <- struct{}{}:
+		p.handlers.Go(func() {
+			defer func() { <-p.slots }()
+			p.told(Incoming{Msg: m}, func(in Incoming) { p.withdrawn(in.Msg) })
+		})
+	default:
+		p.withdrawn(m)
+	}
+}
+
 // withdrawn ends a request that the server has cancelled; unknown ones are
 // ignored (W19.3).
 func (p *Peer) withdrawn(m *jsonrpc.Message) {
@@ -94,13 +110,23 @@ func (p *Peer) withdrawn(m *jsonrpc.Message) {
 }
 
 // respond sends an answer and waits until the link has taken it.
-func (p *Peer) respond(raw []byte) error {
+func (p *Peer) respond(m *middleware.Message) error {
 	ctx, cancel := context.WithTimeout(p.ctx, replyTimeout)
 	defer cancel()
-	return p.link.Send(ctx, &Outgoing{Raw: raw, Kind: jsonrpc.KindResponse})
+	if p.send != nil {
+		return p.announced(ctx, m)
+	}
+	return p.link.Send(ctx, outgoing(m))
 }
 
 // reply sends an answer that is ready at once, without waiting.
-func (p *Peer) reply(raw []byte) {
-	p.sayLater(&Outgoing{Raw: raw, Kind: jsonrpc.KindResponse}, DropReply)
+func (p *Peer) reply(id jsonrpc.ID, method string, call *Call, o jsonrpc.Outcome) {
+	p.sayLater(p.response(id, method, call, o), DropReply)
+}
+
+// response is the answer to a request of the server.
+func (p *Peer) response(id jsonrpc.ID, method string, call *Call, o jsonrpc.Outcome) *middleware.Message {
+	m := p.message(jsonrpc.KindResponse, method, "")
+	m.ID, m.Result, m.Err, m.Parent = id, o.Result, o.Err, parent(call)
+	return m
 }
