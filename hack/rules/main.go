@@ -1,17 +1,20 @@
-// Command rules keeps test/rules.tsv true: which protocol rule is proven by
-// which test, or why not.
+// Command rules keeps test/rules.tsv and test/defects.tsv true: which rule of
+// docs/protocol is proven by which test, or why by none.
 //
-//	rules          check the file against the tests, print the counts
-//	rules -write   fill the tests column from the comments in the tests
+//	rules          check the files against the text and the tests, print counts
+//	rules -write   fill the tests from the comments in them, take the levels from the text
+//	rules -break   break the rules of test/broken.tsv one by one: their tests must fail
 //
-// A test proves a rule when its doc comment or a comment inside it names the
-// rule (W16.3, B7.4, R3, P16, O2, C12). The columns are rule, level, state and
-// tests or reason, separated by tabs; the states are those of package-level
-// table states. The check fails when a named test does not exist, when a
-// tested rule names none, and when a test names a rule that the file lacks.
+// A test proves a rule when its doc comment, a comment inside it, or one of a
+// table or suite that it uses names the rule (W16.3, B7.4, R3, P16, O2, C12).
+// The columns are rule, role, level, state and tests or reason, separated by
+// tabs; the states are those of table.go. The check fails when a rule is in
+// the text and not in the table or the reverse, when a named test does not
+// exist, and when a MUST has neither a test nor a reason.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -20,9 +23,14 @@ import (
 
 func main() {
 	write := flag.Bool("write", false, "rewrite the tests column from the comments in the tests")
+	brk := flag.Bool("break", false, "break rules on purpose and expect their tests to fail")
 	root := flag.String("root", ".", "root of the repository")
 	flag.Parse()
-	if err := run(*root, *write); err != nil {
+	err := run(*root, *write)
+	if err == nil && *brk {
+		err = breakRules(*root)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -30,7 +38,11 @@ func main() {
 
 func run(root string, write bool) error {
 	path := filepath.Join(root, "test", "rules.tsv")
-	table, err := readTable(path)
+	t, err := readTable(path)
+	if err != nil {
+		return err
+	}
+	book, err := readRulebook(root)
 	if err != nil {
 		return err
 	}
@@ -39,14 +51,13 @@ func run(root string, write bool) error {
 		return err
 	}
 	if write {
-		table.fill(found)
-		if err := table.save(path); err != nil {
+		t.fill(found, book)
+		if err := t.save(path); err != nil {
 			return err
 		}
 	}
-	if err := table.check(found); err != nil {
-		return err
-	}
-	fmt.Println(table.summary())
-	return nil
+	defects, err := checkDefects(filepath.Join(root, "test", "defects.tsv"), found)
+	problems := append(t.check(found), book.check(t)...)
+	fmt.Printf("%s%d defects of others\n", t.summary(book), defects)
+	return errors.Join(append(problems, err)...)
 }

@@ -4,25 +4,40 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
 // The states a rule can be in.
 const (
 	stateTested  = "tested"      // the last column names the tests
-	stateLater   = "later"       // a part that does not exist yet
+	stateLater   = "later"       // comes with the part that the last column names
+	stateOpen    = "open"        // not proven; never a MUST
 	stateNotOurs = "not-ours"    // binds another role
 	stateHuman   = "human"       // a duty of people, not of a program
 	stateRefused = "not-offered" // a feature we do not offer, and refuse
+	stateOption  = "option"      // a MAY that we do not take
 	stateFact    = "fact"        // explains; demands nothing
 )
 
-var states = map[string]bool{stateTested: true, stateLater: true, stateNotOurs: true, stateHuman: true, stateRefused: true, stateFact: true}
+// states in the order of the summary.
+var states = []string{stateTested, stateNotOurs, stateHuman, stateRefused, stateOption, stateFact, stateLater, stateOpen}
+
+// parts are what `later` may wait for.
+var parts = []string{"bridge", "routing", "bindings", "access", "operate"}
+
+// noRole is the role of a rule that has none in the text.
+const noRole = "-"
 
 // maxTests bounds the tests listed per rule: more prove nothing more.
 const maxTests = 6
 
-type row struct{ rule, level, state, detail string }
+type row struct{ rule, role, level, state, detail string }
+
+func (r row) must() bool { return strings.Contains(r.level, "MUST") }
+
+// wire says whether the rule is one of the wire itself.
+func (r row) wire() bool { return strings.HasPrefix(r.rule, "W") }
 
 type table struct {
 	header []string // comment lines
@@ -41,10 +56,10 @@ func readTable(path string) (*table, error) {
 			continue
 		}
 		cols := strings.Split(line, "\t")
-		if len(cols) != 4 {
-			return nil, fmt.Errorf("%s:%d: %d columns, want rule, level, state, tests or reason", path, i+1, len(cols))
+		if len(cols) != 5 {
+			return nil, fmt.Errorf("%s:%d: %d columns, want rule, role, level, state, tests or reason", path, i+1, len(cols))
 		}
-		t.rows = append(t.rows, row{cols[0], cols[1], cols[2], cols[3]})
+		t.rows = append(t.rows, row{cols[0], cols[1], cols[2], cols[3], cols[4]})
 	}
 	return t, nil
 }
@@ -55,27 +70,30 @@ func (t *table) save(path string) error {
 		b.WriteString(line + "\n")
 	}
 	for _, r := range t.rows {
-		b.WriteString(strings.Join([]string{r.rule, r.level, r.state, r.detail}, "\t") + "\n")
+		b.WriteString(strings.Join([]string{r.rule, r.role, r.level, r.state, r.detail}, "\t") + "\n")
 	}
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// fill sets the tests of every rule that a test names, and turns a rule whose
-// tests are gone back into one for later.
-func (t *table) fill(found *testIndex) {
+// fill sets the tests of every rule that a test names, takes role and level
+// from the text, and opens a rule again whose tests are gone.
+func (t *table) fill(found *testIndex, book *rulebook) {
 	for i := range t.rows {
 		r := &t.rows[i]
+		if text, ok := book.rules[r.rule]; ok {
+			r.role, r.level = text.role, text.level
+		}
 		tests := found.byRule[r.rule]
 		switch {
 		case len(tests) > 0:
 			r.state, r.detail = stateTested, strings.Join(tests[:min(len(tests), maxTests)], " ")
 		case r.state == stateTested:
-			r.state, r.detail = stateLater, ""
+			r.state, r.detail = stateOpen, ""
 		}
 	}
 }
 
-func (t *table) check(found *testIndex) error {
+func (t *table) check(found *testIndex) []error {
 	var problems []error
 	known := map[string]bool{}
 	for _, r := range t.rows {
@@ -83,48 +101,48 @@ func (t *table) check(found *testIndex) error {
 			problems = append(problems, fmt.Errorf("%s: listed twice", r.rule))
 		}
 		known[r.rule] = true
-		problems = append(problems, r.problems(found)...)
+		if err := r.problem(found); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", r.rule, err))
+		}
 	}
 	for rule, tests := range found.byRule {
 		if !known[rule] {
 			problems = append(problems, fmt.Errorf("%s: named by %s, but test/rules.tsv has no such rule", rule, tests[0]))
 		}
 	}
-	return errors.Join(problems...)
-}
-
-func (r row) problems(found *testIndex) []error {
-	if !states[r.state] {
-		return []error{fmt.Errorf("%s: unknown state %q", r.rule, r.state)}
-	}
-	if r.state != stateTested {
-		return nil
-	}
-	tests := strings.Fields(r.detail)
-	if len(tests) == 0 {
-		return []error{fmt.Errorf("%s: tested, but no test is named", r.rule)}
-	}
-	var problems []error
-	for _, test := range tests {
-		if !found.tests[test] {
-			problems = append(problems, fmt.Errorf("%s: test %s does not exist", r.rule, test))
-		}
-	}
 	return problems
 }
 
-func (t *table) summary() string {
-	all, must := map[string]int{}, map[string]int{}
-	for _, r := range t.rows {
-		all[r.state]++
-		if strings.HasPrefix(r.level, "MUST") {
-			must[r.state]++
+// problem says what is wrong with one line of the table.
+func (r row) problem(found *testIndex) error {
+	switch r.state {
+	case stateTested:
+		return found.checkAll(strings.Fields(r.detail))
+	case stateNotOurs, stateHuman, stateRefused:
+		if r.detail == "" {
+			return errors.New("a reason is missing")
 		}
+	case stateOption:
+		if !strings.HasPrefix(r.level, "MAY") || r.must() {
+			return fmt.Errorf("%s is no option", r.level)
+		}
+	case stateFact:
+		if r.level != "NOTE" && r.level != "OBS" {
+			return fmt.Errorf("%s demands something", r.level)
+		}
+	case stateLater:
+		if r.wire() && r.must() {
+			return fmt.Errorf("a %s of the wire cannot wait", r.level)
+		}
+		if !slices.Contains(parts, r.detail) {
+			return fmt.Errorf("waits for %q, want one of %s", r.detail, strings.Join(parts, ", "))
+		}
+	case stateOpen:
+		if r.must() {
+			return fmt.Errorf("%s without a test or a reason", r.level)
+		}
+	default:
+		return fmt.Errorf("unknown state %q", r.state)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d rules:", len(t.rows))
-	for _, state := range []string{stateTested, stateLater, stateNotOurs, stateHuman, stateRefused, stateFact} {
-		fmt.Fprintf(&b, " %s %d (MUST %d)", state, all[state], must[state])
-	}
-	return b.String()
+	return nil
 }
