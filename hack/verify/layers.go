@@ -9,10 +9,10 @@ import (
 // lower ones only, not its neighbours: whoever reads upward meets nothing that
 // was not explained before. A new package gets its place here.
 var layers = [][]string{
-	{"strictjson", "hook", "seal", "salvage"},
-	{"jsonrpc", "sse", "transport/stdio"},
-	{"mcp", "stream"},
-	{"session", "client/peer", "auth"},
+	{"strictjson", "hook", "seal", "salvage", "auth"},
+	{"jsonrpc", "sse", "transport/stdio", "auth/metadata", "cardinality"},
+	{"mcp", "stream", "auth/guard", "auth/oidc", "auth/token"},
+	{"session", "client/peer"},
 	{"dispatch", "client/httpleg", "task"},
 	{"transport/streamable", "reverse"},
 	{"server", "client"},
