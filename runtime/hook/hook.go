@@ -31,6 +31,11 @@ type Observer struct {
 	Queued func(delta int)
 	// Panicked is a panic of a Server, which became an internal error.
 	Panicked func(value any, stack []byte)
+	// TaskMoved is a change of a task's status by this process: from the empty
+	// status when it is made, to it when it is deleted.
+	TaskMoved func(from, to TaskStatus)
+	// TaskRefused is a task that was not made.
+	TaskRefused func(TaskRefusal)
 }
 
 // Operation is one request as telemetry names it.
@@ -77,6 +82,7 @@ const (
 	EndHandshake EndReason = "handshake" // nothing came after initialize (R20)
 	EndServer    EndReason = "server"    // the server behind it ended it
 	EndShutdown  EndReason = "shutdown"
+	EndGone      EndReason = "disconnected" // its one connection ended
 )
 
 // StreamKind is what a stream to a client is for.
@@ -146,4 +152,6 @@ const (
 	DropEvicted   Drop = "evicted"    // pushed out of a replay ring unread
 	DropLate      Drop = "late"       // after the answer or a cancel
 	DropNoChannel Drop = "no_channel" // the client takes JSON only
+	DropOverflow  Drop = "overflow"   // the client does not read what it is sent
+	DropInbound   Drop = "inbound"    // of the client, that there is no room or no use for
 )

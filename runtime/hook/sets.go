@@ -22,11 +22,13 @@ func StreamEnds() []StreamEnd {
 
 // EndReasons lists every EndReason.
 func EndReasons() []EndReason {
-	return []EndReason{EndDeleted, EndIdle, EndHandshake, EndServer, EndShutdown}
+	return []EndReason{EndDeleted, EndIdle, EndHandshake, EndServer, EndShutdown, EndGone}
 }
 
 // Replays lists every Replay.
 func Replays() []Replay { return []Replay{ReplayResumed, ReplayLost, ReplayUnknown} }
 
 // Drops lists every Drop.
-func Drops() []Drop { return []Drop{DropNoStream, DropEvicted, DropLate, DropNoChannel} }
+func Drops() []Drop {
+	return []Drop{DropNoStream, DropEvicted, DropLate, DropNoChannel, DropOverflow, DropInbound}
+}

@@ -23,11 +23,12 @@ func EncodeError(id ID, e *Error) []byte {
 	b := make([]byte, 0, len(head)+len(id.text)+len(e.Raw)+len(e.Message)+len(e.Data)+64)
 	b = appendID(append(b, head...), id)
 	b = append(b, `,"error":`...)
-	b = appendError(b, e)
+	b = AppendError(b, e)
 	return append(b, '}')
 }
 
-func appendError(b []byte, e *Error) []byte {
+// AppendError appends the error object itself, as it travels.
+func AppendError(b []byte, e *Error) []byte {
 	if e.Raw != nil {
 		return append(b, e.Raw...)
 	}
