@@ -1,0 +1,27 @@
+##@ Conformance
+
+# The protocol's official suite and the Node that runs it, from npm.
+SUITE := test/conformance/suite
+CONFORMANCE := bin/conformance -dir $(FAIRLEAD_CACHE)/conformance
+
+# What `make test` runs of it: each transport shape once, in under a minute.
+CONFORMANCE_SMOKE := server-initialize,server-stateless,tools-list,tools-call-with-progress,tools-call-sampling,tools-call-elicitation,server-sse-polling,input-required-result-multi-round,tasks-mrtr-composition,http-custom-header-server-validation,tools_call,sse-retry
+
+.PHONY: conformance-suite
+conformance-suite: ## Install the conformance suite (npm ci, once per lock file).
+	@lock=$$(sha256sum $(SUITE)/package-lock.json | cut -c1-16); \
+	if [ ! -e $(SUITE)/node_modules/.lock-$$lock ]; then \
+	  (cd $(SUITE) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) && touch $(SUITE)/node_modules/.lock-$$lock; \
+	fi
+
+.PHONY: conformance-programs
+conformance-programs: conformance-suite
+	@go build -ldflags "-s -w" -o bin/ ./test/conformance/cmd/...
+
+.PHONY: conformance
+conformance: conformance-programs ## The official suite on our server and client, all revisions (ARGS="-set … -only …" for some).
+	@$(LAYER) -name conformance -budget 4m -- $(CONFORMANCE) $(ARGS)
+
+.PHONY: test-conformance
+test-conformance: conformance-programs
+	@$(LAYER) -name conformance-smoke -budget 1m -- $(CONFORMANCE) -only $(CONFORMANCE_SMOKE)

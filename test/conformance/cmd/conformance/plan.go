@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/suite"
+)
+
+// notRequired begins the client scenarios that are not run: they want a whole
+// OAuth client, which is a later step (P30).
+const notRequired = "auth/"
+
+// frozen are the revisions with a requirement set, listed those without one.
+var (
+	frozen = []string{"2025-11-25", "2026-07-28"}
+	listed = []string{"2025-06-18"}
+)
+
+// job is one process of the suite and the scenarios it must leave results of.
+type job struct {
+	suite.Job
+	wanted []suite.Scenario
+}
+
+// plan returns the sets that were asked for and the jobs that run them. The
+// server's requirement sets run whole, as the suite defines them.
+func plan(ctx context.Context, in *suite.Install, o *options, url string) ([]job, error) {
+	all, err := sets(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []job
+	for _, set := range all {
+		if len(o.sets) > 0 && !slices.Contains(o.sets, set.Revision+"/"+string(set.Leg)) {
+			continue
+		}
+		base := suite.Job{Set: set, URL: url, Timeout: o.timeout}
+		if set.Leg == suite.ServerLeg && len(o.only) == 0 {
+			base.Dir = o.path(set.Revision, string(set.Leg))
+			jobs = append(jobs, job{Job: base, wanted: set.Scenarios})
+			continue
+		}
+		for _, sc := range set.Scenarios {
+			if len(o.only) > 0 && !slices.Contains(o.only, sc.Name) {
+				continue
+			}
+			one := base
+			one.Only = sc.Name
+			one.Dir = o.path(set.Revision, string(set.Leg), strings.ReplaceAll(sc.Name, "/", "_"))
+			one.Command = o.client + " -record " + path.Join(one.Dir, recording)
+			jobs = append(jobs, job{Job: one, wanted: []suite.Scenario{sc}})
+		}
+	}
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("nothing to run: no set of %q has a scenario of %q", o.sets, o.only)
+	}
+	return jobs, nil
+}
+
+// sets returns all sets that concern us, without the scenarios that do not.
+func sets(ctx context.Context, in *suite.Install) ([]*suite.Set, error) {
+	var out []*suite.Set
+	for _, leg := range []suite.Leg{suite.ServerLeg, suite.ClientLeg} {
+		for _, revision := range frozen {
+			set, err := in.Requirements(revision, leg)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, set)
+		}
+		for _, revision := range listed {
+			set, err := in.Of(ctx, revision, leg)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, set)
+		}
+	}
+	for _, set := range out {
+		set.Scenarios = slices.DeleteFunc(set.Scenarios, func(s suite.Scenario) bool {
+			return set.Leg == suite.ClientLeg && strings.HasPrefix(s.Name, notRequired)
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// workload is the one server process that everything runs against.
+type workload struct {
+	url  string
+	cmd  *exec.Cmd
+	out  *os.File
+	read chan struct{} // closed when its output ended
+	once sync.Once
+	err  error
+}
+
+// startDelay is what the process may take to listen, endDelay to end.
+const (
+	startDelay = 20 * time.Second
+	endDelay   = 20 * time.Second
+)
+
+// startWorkload starts the process on a free port of loopback and waits until
+// it says its URL, the first line that it prints.
+func startWorkload(ctx context.Context, o *options) (*workload, error) {
+	out, err := os.Create(o.path("workload", "output"))
+	if err != nil {
+		return nil, err
+	}
+	w := &workload{out: out, read: make(chan struct{})}
+	// Ended by stop, not by ctx: an interrupt must not look like a crash.
+	w.cmd = exec.CommandContext(context.WithoutCancel(ctx), o.workload, "-http", "127.0.0.1:0", "-record", o.path("workload", recording))
+	w.cmd.Stderr = out
+	w.cmd.WaitDelay = endDelay
+	stdout, err := w.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("the server under test: %w", err)
+	}
+	first := make(chan string, 1)
+	go func() {
+		defer close(w.read)
+		lines := bufio.NewReader(stdout)
+		line, _ := lines.ReadString('\n')
+		first <- strings.TrimSpace(line)
+		_, _ = io.Copy(out, lines) // ends with the process, that it is lost shows there
+	}()
+	select {
+	case w.url = <-first:
+	case <-time.After(startDelay):
+	case <-ctx.Done():
+	}
+	if !strings.HasPrefix(w.url, "http://") {
+		err := w.stop()
+		return nil, fmt.Errorf("the server under test did not say its URL; see %s: %w", out.Name(), errors.Join(err, ctx.Err()))
+	}
+	fmt.Printf("conformance: one server, process %d, at %s\n", w.cmd.Process.Pid, w.url)
+	return w, nil
+}
+
+// stop asks the process to end and reports whether it had lived until then and
+// ended as asked. Only the first call acts.
+func (w *workload) stop() error {
+	w.once.Do(func() {
+		gone := w.cmd.Process.Signal(syscall.SIGTERM)
+		deadline := time.AfterFunc(endDelay, func() { _ = w.cmd.Process.Kill() })
+		defer deadline.Stop()
+		<-w.read // Wait closes the pipe
+		err := w.cmd.Wait()
+		switch {
+		case errors.Is(gone, os.ErrProcessDone):
+			w.err = fmt.Errorf("the server under test ended by itself: %w", errors.Join(err, gone))
+		case err != nil:
+			w.err = fmt.Errorf("the server under test did not end when asked: %w", err)
+		}
+		w.err = errors.Join(w.err, w.out.Close())
+	})
+	return w.err
+}
