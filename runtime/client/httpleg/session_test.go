@@ -43,6 +43,7 @@ func (r *rig) initialize(t *testing.T) {
 	}
 }
 
+// W14.2, W15.1
 func TestHeaders(t *testing.T) { // W8.2, W10.4
 	var seen []string
 	record := func(h http.HandlerFunc) http.HandlerFunc {
@@ -227,6 +228,7 @@ func TestAPlainBadRequestEndsNoSession(t *testing.T) { // R10, B3.7
 	}
 }
 
+// W9.6
 func TestABrokenStreamIsTakenUpAgain(t *testing.T) { // B3.9, W8.8, W9.6, W9.9
 	for name, tc := range map[string]struct {
 		first  string   // the POST's stream
@@ -284,6 +286,7 @@ func TestABrokenStreamIsTakenUpAgain(t *testing.T) { // B3.9, W8.8, W9.6, W9.9
 	}
 }
 
+// W8.11
 func TestTheStandaloneStream(t *testing.T) { // P6
 	const changed = `data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n\n"
 	t.Run("is open from initialized on, comes back, and delivers", func(t *testing.T) {

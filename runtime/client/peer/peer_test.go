@@ -198,6 +198,7 @@ func req(method, params string) Request {
 	return r
 }
 
+// W1.3, W1.4
 func TestIdsAreMintedFromOneAndAnswersFindTheirCall(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, s *server) { // R6, B3.6
 		a := s.call(t.Context(), req("tools/list", ""))
@@ -217,6 +218,7 @@ func TestIdsAreMintedFromOneAndAnswersFindTheirCall(t *testing.T) {
 	})
 }
 
+// W2.3
 func TestErrorsOfTheServerKeepEveryMember(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, s *server) {
 		a := s.call(t.Context(), req("tools/call", ""))
@@ -295,6 +297,7 @@ func TestABrokenRequestOfTheServerIsAnswered(t *testing.T) {
 	})
 }
 
+// W1.14, W12.5
 func TestBatchesOfTheServerAreRead(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, s *server) { // W12.5
 		a, b := s.call(t.Context(), req("x", "")), s.call(t.Context(), req("y", ""))
@@ -365,6 +368,7 @@ func TestEditsAndTokenShareOneSplice(t *testing.T) {
 	})
 }
 
+// W19.5, W19.10
 func TestCancel(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, s *server) { // W18.6, W19.1, W19.4, B11.6
 		mine := errors.New("user said stop")
@@ -439,6 +443,7 @@ func TestTheEndResolvesEverything(t *testing.T) {
 	}
 }
 
+// W20.5
 func TestTheBoundOnCallsInFlight(t *testing.T) {
 	bubble(t, Config{MaxPending: 1}, func(t *testing.T, s *server) {
 		a := s.call(t.Context(), req("tools/call", ""))

@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 )
 
+// W1.11, W21.1
 func TestPingOfTheServerIsAnsweredHere(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, s *server) { // B6.4
 		s.say(`{"jsonrpc":"2.0","id":"p-1","method":"ping"}`)
@@ -20,6 +21,7 @@ func TestPingOfTheServerIsAnsweredHere(t *testing.T) {
 	})
 }
 
+// W1.11, W31.4
 func TestWithoutAHandlerRequestsAreRefused(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, s *server) {
 		s.Peer.cfg.Handler = nil

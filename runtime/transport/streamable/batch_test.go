@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
 
-// W12.1, W12.2, W12.4, W4.9, B11.10, C30
+// W12.1, W12.2, W12.4, W4.9, B11.10, C30; W1.14
 func TestBatches(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {

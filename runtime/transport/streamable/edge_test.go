@@ -251,6 +251,7 @@ func TestMethods(t *testing.T) {
 	})
 }
 
+// W7.5, W10.10, W38.18, W38.3
 func TestAuthentication(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {

@@ -85,7 +85,7 @@ func TestFailedInitialize(t *testing.T) {
 	})
 }
 
-// Appendix 3, legacy column.
+// Appendix 3, legacy column. W8.1, W11.2, W10.5, W10.6.
 func TestLegacyRequests(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
@@ -152,7 +152,7 @@ func TestBytesAreKept(t *testing.T) {
 	})
 }
 
-// R9, W8.3, B9.2: what the front consumes, and what it hands on.
+// R9, W8.3, B9.2: what the front consumes, and what it hands on. W1.10, W19.3.
 func TestLegacyNotifications(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
@@ -186,6 +186,7 @@ func sentinel(text string) string {
 }
 
 // W14, W15, W16.3 in the order of P34.
+// W14.1, W14.2, W14.4, W14.13, W14.17, W15.2, W15.9, W15.23, W5.9, W7.1.
 func TestModernValidation(t *testing.T) {
 	meta := func(members string) string { return `"_meta":{` + members + `}` }
 	const version = `"io.modelcontextprotocol/protocolVersion":`

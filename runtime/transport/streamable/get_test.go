@@ -17,7 +17,7 @@ func note(n int) []byte {
 }
 
 // P4: the head of a GET goes out at once, with a comment; P3: and an event
-// with an id.
+// with an id. W8.12, W8.11.
 func TestGetHead(t *testing.T) {
 	inLab(t, &backend{}, func(l *lab) {
 		for revision, want := range map[string]string{"2025-06-18": "event: fairlead.prime\ndata: {}\n\n", "2025-11-25": "data: \n\n"} {
@@ -36,7 +36,7 @@ func TestGetHead(t *testing.T) {
 }
 
 // P3: several GETs; the newest live one gets what is unsolicited, and no
-// message goes to two (W8.16).
+// message goes to two (W8.16). W8.13, W8.15.
 func TestSeveralGets(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
@@ -138,7 +138,7 @@ func TestUnsolicitedMessagesWait(t *testing.T) {
 	})
 }
 
-// P2: the table of resumes.
+// P2: the table of resumes. W9.1, W9.3, W9.6, W9.7, W9.8, W9.9.
 func TestResume(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
@@ -279,7 +279,7 @@ func TestResumeWithLongID(t *testing.T) {
 }
 
 // P24: a drain ends standalone streams spread out, each with the time to come
-// back and a fresh id last, and lets requests finish.
+// back and a fresh id last, and lets requests finish. W9.5.
 func TestDrain(t *testing.T) {
 	inHeldLab(t, func(l *lab, h *held) {
 		var gets []*events

@@ -19,7 +19,7 @@ func idOf(data []byte) string {
 }
 
 // W8.18, B6.3, P10: a reverse request goes on the stream of its exchange, its
-// id is a string that carries the pod, and the answer comes by another POST.
+// id is a string that carries the pod, and the answer comes by another POST. W8.6, W1.11.
 func TestReverseCall(t *testing.T) {
 	inHeldLab(t, func(l *lab, h *held) {
 		id := l.connect("2025-11-25", `{"sampling":{},"elicitation":{}}`)
@@ -217,7 +217,7 @@ func TestUnattributedReverseCalls(t *testing.T) {
 	})
 }
 
-// A server may ask a client that declared nothing only for a ping.
+// A server may ask a client that declared nothing only for a ping. W21.1.
 func TestReversePing(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {

@@ -58,7 +58,7 @@ func inHeldLab(t *testing.T, f func(l *lab, h *held)) {
 
 func done(text string) dispatch.Outcome { return dispatch.Result([]byte(`{"done":"` + text + `"}`)) }
 
-// R18, W14.8, C17, P34: the head and the ids of event streams.
+// R18, W14.8, C17, P34: the head and the ids of event streams. W9.10, W14.7.
 func TestStreamHeads(t *testing.T) {
 	b := &backend{serve: func(_ context.Context, x *dispatch.Exchange) dispatch.Outcome {
 		_ = x.Notify(progress(1))
@@ -105,7 +105,7 @@ func TestStreamHeads(t *testing.T) {
 	})
 }
 
-// W14.18, B2.4, P4: when an answer becomes a stream.
+// W14.18, B2.4, P4: when an answer becomes a stream. W8.4, W14.3.
 func TestWhenAnswersBecomeStreams(t *testing.T) {
 	tests := map[string]struct {
 		revision, capabilities, method string
@@ -168,7 +168,7 @@ func TestJSONOnly(t *testing.T) {
 	})
 }
 
-// W14.9, P33.10: a stream of 26 hours with nothing but keep-alives.
+// W14.9, P33.10: a stream of 26 hours with nothing but keep-alives. W30.17.
 func TestLongStream(t *testing.T) {
 	inHeldLab(t, func(l *lab, h *held) {
 		l.settings(func(s *streamable.Settings) { s.RequestTimeout = 30 * time.Hour })
