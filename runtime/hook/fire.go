@@ -84,6 +84,13 @@ func (o *Observer) Queue(delta int) {
 	}
 }
 
+// Listen reports Listening.
+func (o *Observer) Listen(delta int) {
+	if o != nil && o.Listening != nil {
+		o.Listening(delta)
+	}
+}
+
 // Panic reports Panicked.
 func (o *Observer) Panic(value any, stack []byte) {
 	if o != nil && o.Panicked != nil {

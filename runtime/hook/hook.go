@@ -29,6 +29,8 @@ type Observer struct {
 	Dropped func(Drop)
 	// Queued is the change of requests that wait for their turn.
 	Queued func(delta int)
+	// Listening is the change of listening exchanges (subscriptions/listen).
+	Listening func(delta int)
 	// Panicked is a panic of a Server, which became an internal error.
 	Panicked func(value any, stack []byte)
 	// TaskMoved is a change of a task's status by this process: from the empty
@@ -129,6 +131,7 @@ const (
 	RejectAuth           Reason = "auth"
 	RejectSessionLimit   Reason = "quota_sessions"
 	RejectStreamLimit    Reason = "quota_streams"
+	RejectListenLimit    Reason = "quota_subscriptions"
 	RejectOverload       Reason = "overload"
 	RejectDraining       Reason = "draining"
 )

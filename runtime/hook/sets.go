@@ -8,7 +8,7 @@ func Reasons() []Reason {
 	return []Reason{
 		RejectOrigin, RejectHost, RejectMethod, RejectMediaType, RejectAccept, RejectEncoding, RejectHeader,
 		RejectHeaderMismatch, RejectTooLarge, RejectSlowBody, RejectJSON, RejectMessage, RejectRevision,
-		RejectSession, RejectAuth, RejectSessionLimit, RejectStreamLimit, RejectOverload, RejectDraining,
+		RejectSession, RejectAuth, RejectSessionLimit, RejectStreamLimit, RejectListenLimit, RejectOverload, RejectDraining,
 	}
 }
 

@@ -28,7 +28,13 @@ type Session struct {
 	value   any
 	owner   any
 	onClose func(cause error)
+	wire    Sender // of a session that has one connection only
 	streams streams
+}
+
+// Sender takes one complete message for the client. It does not wait.
+type Sender interface {
+	Send(raw []byte) error
 }
 
 // Key is unique in this process; it is not the wire id.
@@ -70,6 +76,15 @@ func (s *Session) SetValue(v any) {
 func (s *Session) Own(owner any, onClose func(cause error)) {
 	s.mu.Lock()
 	s.owner, s.onClose = owner, onClose
+	s.mu.Unlock()
+}
+
+// Bind ties the session to the one connection that it lives on (stdio, memory,
+// HTTP+SSE): what belongs to no request goes there, and it counts as listening.
+// Once, before the session is used.
+func (s *Session) Bind(wire Sender) {
+	s.mu.Lock()
+	s.wire = wire
 	s.mu.Unlock()
 }
 

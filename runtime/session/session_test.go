@@ -291,7 +291,7 @@ func TestCarrierWaits(t *testing.T) {
 		if _, err := s.Carrier(ctx); err != context.DeadlineExceeded {
 			t.Errorf("got %v", err)
 		}
-		found := make(chan *stream.Stream)
+		found := make(chan session.Sender)
 		for range 2 {
 			go func() {
 				st, _ := s.Carrier(t.Context())

@@ -142,8 +142,15 @@ func (s *Session) Arrived() {
 // Push sends an unsolicited message: on the newest standalone stream that is
 // being read, else it waits in a bounded queue for the next one; when that is
 // full the oldest waiting message is lost (P3).
+//
+// A session that is bound to one connection has no such queue: the connection
+// takes the message or refuses it.
 func (s *Session) Push(raw []byte) error {
 	s.mu.Lock()
+	if wire := s.wire; wire != nil && !s.ended {
+		s.mu.Unlock()
+		return wire.Send(raw)
+	}
 	defer s.mu.Unlock()
 	if s.ended {
 		return ErrClosed
@@ -167,12 +174,16 @@ func (s *Session) Push(raw []byte) error {
 // Carrier returns a stream that can carry a request to the client which belongs
 // to none of the client's: the newest standalone one, else that of a running
 // request; it waits for one until ctx ends (B6.3).
-func (s *Session) Carrier(ctx context.Context) (*stream.Stream, error) {
+func (s *Session) Carrier(ctx context.Context) (Sender, error) {
 	for {
 		s.mu.Lock()
 		if s.ended {
 			s.mu.Unlock()
 			return nil, ErrClosed
+		}
+		if wire := s.wire; wire != nil {
+			s.mu.Unlock()
+			return wire, nil
 		}
 		for _, list := range [][]*stream.Stream{s.streams.standalone, s.streams.answers} {
 			for i := len(list) - 1; i >= 0; i-- {
@@ -209,6 +220,9 @@ func (s *Session) Standalone() []*stream.Stream {
 func (s *Session) Listening() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.wire != nil {
+		return !s.ended
+	}
 	for _, st := range s.streams.standalone {
 		if st.Live() {
 			return true

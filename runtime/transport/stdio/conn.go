@@ -7,6 +7,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/transport/internal/queue"
 )
 
 // Errors that a Conn ends with, wrapped or as they are.
@@ -39,8 +41,13 @@ type Config struct {
 	// Deliver is called with each line, in order, on the reader's goroutine.
 	// It must not block on anything the peer or another reader has to do.
 	Deliver func(Line)
-	// Ended is called once, after the last Deliver, with what Err returns.
+	// Ended is called once, after the last Deliver, with what Err returns; of
+	// a HalfOpen Conn with why reading ended.
 	Ended func(error)
+	// HalfOpen keeps writing when the peer has closed its output, which is how
+	// a client says goodbye to a server (W18.7): the Conn then ends with
+	// Finish or Close only.
+	HalfOpen bool
 	// MaxMessageBytes bounds one line from the peer.
 	MaxMessageBytes int
 	// WriteTimeout is how long the peer may take no byte before the Conn fails
@@ -54,12 +61,13 @@ type Config struct {
 // Conn is a running pair of pipes. Between New and Start it already takes
 // messages. All methods may be called concurrently.
 type Conn struct {
-	cfg  Config
-	out  *outbox
-	once sync.Once
-	err  error
-	done chan struct{} // closed with err
-	wg   sync.WaitGroup
+	cfg     Config
+	out     *queue.Queue
+	once    sync.Once
+	err     error
+	done    chan struct{} // closed with err
+	written chan struct{} // closed when the writer has ended
+	wg      sync.WaitGroup
 }
 
 // Open makes a Conn and starts it.
@@ -80,8 +88,8 @@ func New(cfg Config) *Conn {
 	if cfg.QueueMessages <= 0 {
 		cfg.QueueMessages = DefaultQueueMessages
 	}
-	c := &Conn{cfg: cfg, done: make(chan struct{})}
-	c.out = newOutbox(cfg.QueueMessages, cfg.MaxMessageBytes)
+	c := &Conn{cfg: cfg, done: make(chan struct{}), written: make(chan struct{})}
+	c.out = queue.New(cfg.QueueMessages, cfg.MaxMessageBytes, ErrClosed)
 	return c
 }
 
@@ -93,11 +101,32 @@ func (c *Conn) Start() {
 
 // Send queues one message. It waits only for room in the queue, until ctx
 // ends; what goes wrong afterwards ends the Conn. msg must not change any more.
-func (c *Conn) Send(ctx context.Context, msg []byte) error { return c.out.push(ctx, msg) }
+func (c *Conn) Send(ctx context.Context, msg []byte) error { return c.out.Push(ctx, msg) }
+
+// TrySend queues one message if there is room now; full tells that there was
+// none.
+func (c *Conn) TrySend(msg []byte) (full bool, err error) { return c.out.Try(msg) }
+
+// Finish is CloseInput that waits until all is written or ctx ends, and then
+// closes the Conn. The error says why something was not written.
+func (c *Conn) Finish(ctx context.Context) error {
+	c.CloseInput()
+	var err error
+	select {
+	case <-c.written:
+		err = c.Err()
+	case <-c.done:
+		err = c.err
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	c.Close(nil)
+	return err
+}
 
 // CloseInput closes the peer's input once everything queued is written (W18.7);
 // reading goes on. It does not wait.
-func (c *Conn) CloseInput() { c.out.finish() }
+func (c *Conn) CloseInput() { c.out.Finish() }
 
 // Close ends the Conn with a cause (nil: ErrClosed): both pipes are closed and
 // what is queued is dropped. It is idempotent and does not wait for the peer.
@@ -108,7 +137,7 @@ func (c *Conn) Close(cause error) {
 	c.once.Do(func() {
 		c.err = cause
 		close(c.done)
-		c.out.fail(cause)
+		c.out.Fail(cause)
 		// A close can wait for a write in progress where the descriptor has no
 		// deadline, so neither the caller nor the reader does it.
 		go func() { _ = c.cfg.In.Close() }()
@@ -137,6 +166,10 @@ func (c *Conn) read() {
 	r := NewReader(c.cfg.Out, c.cfg.MaxMessageBytes)
 	for {
 		line, err := r.Next()
+		if err != nil && c.cfg.HalfOpen {
+			c.ended(readError(err))
+			return
+		}
 		if err != nil {
 			c.Close(readError(err))
 			break
@@ -148,8 +181,12 @@ func (c *Conn) read() {
 			c.cfg.Deliver(line)
 		}
 	}
+	c.ended(c.err)
+}
+
+func (c *Conn) ended(err error) {
 	if c.cfg.Ended != nil {
-		c.cfg.Ended(c.err)
+		c.cfg.Ended(err)
 	}
 }
 
@@ -161,13 +198,14 @@ func readError(err error) error {
 }
 
 func (c *Conn) write() {
+	defer close(c.written)
 	w := writer{
 		dst:     c.cfg.In,
 		timeout: c.cfg.WriteTimeout,
 		stalled: func() { c.Close(ErrStalled) },
 	}
 	for {
-		msgs, last := c.out.take()
+		msgs, last := c.out.Take()
 		if err := w.lines(msgs); err != nil {
 			c.broken(err)
 			return
@@ -187,6 +225,6 @@ func (c *Conn) broken(err error) {
 		return
 	}
 	err = fmt.Errorf("%w: %w", ErrEnded, err)
-	c.out.fail(err)
+	c.out.Fail(err)
 	time.AfterFunc(linger, func() { c.Close(err) })
 }

@@ -1,0 +1,102 @@
+package duplex
+
+import (
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/transport/internal/envelope"
+)
+
+// modern serves a request that carries its own envelope. There are no headers
+// to agree with here, so the order is: version, the rest, method (P34).
+func (c *Conn) modern(m *jsonrpc.Message, claimed []byte, done func()) {
+	about, refusal := c.read(m, claimed)
+	if refusal != nil {
+		c.cfg.Observer.Reject(reasonOf(refusal))
+		done()
+		c.refuse(m.ID, refusal)
+		return
+	}
+	c.mu.Lock()
+	c.profile = about.Profile
+	c.mu.Unlock()
+	x := &exchange{c: c, msg: m, done: done}
+	req := dispatch.Request{
+		Msg: m, Profile: about.Profile, Principal: c.Principal(), Identity: c.cfg.Identity,
+		ClientCapabilities: about.Capabilities, ClientInfo: about.Info, Channel: x,
+	}
+	if c.answer(req, done) {
+		return
+	}
+	method, _ := about.Profile.Method(m.Method)
+	x.listening = method.Listening
+	x.start(c.base, req, c.cfg.Dispatcher.Server.Serve)
+}
+
+// answer answers what needs no Server, see Dispatcher.Answer, away from the
+// reader: links of the stacks may wait.
+func (c *Conn) answer(req dispatch.Request, done func()) bool {
+	m, known := req.Profile.Method(req.Msg.Method)
+	if req.Profile.Serves(req.Msg.Method) && (!known || m.Name != mcp.MethodPing) {
+		return false
+	}
+	if refusal, ok := c.enter(); !ok {
+		done()
+		c.refuse(req.Msg.ID, refusal)
+		return true
+	}
+	work := func() {
+		defer c.leave()
+		defer done()
+		if o, answered := c.cfg.Dispatcher.Answer(c.base, req); answered {
+			c.say(encode(req.Msg.ID, o))
+		}
+	}
+	if !c.quick.add(work) {
+		work()
+	}
+	return true
+}
+
+func (c *Conn) read(m *jsonrpc.Message, claimed []byte) (envelope.Modern, *jsonrpc.Error) {
+	revision, err := envelope.Revision(claimed)
+	if err != nil {
+		return envelope.Modern{}, err
+	}
+	profile, err := envelope.Supported(revision, c.offered())
+	if err != nil {
+		return envelope.Modern{}, err
+	}
+	if !profile.On(c.cfg.Dispatcher.Binding).Served {
+		return envelope.Modern{}, envelope.Unsupported(revision, c.offered())
+	}
+	about, err := envelope.Rest(m, profile)
+	if err != nil {
+		return about, err
+	}
+	return about, envelope.LogLevel(m)
+}
+
+// offered are the revisions that a client which chose wrongly may choose from:
+// the stateless ones where the binding has them, so that it cannot loop (B2.2),
+// else those with a handshake.
+func (c *Conn) offered() []string {
+	var out []string
+	for _, revision := range mcp.Modern() {
+		if p, _ := mcp.Lookup(revision); p.On(c.cfg.Dispatcher.Binding).Served {
+			out = append(out, revision)
+		}
+	}
+	if out == nil {
+		return mcp.Legacy()
+	}
+	return out
+}
+
+func reasonOf(err *jsonrpc.Error) hook.Reason {
+	if err.Code == mcp.CodeUnsupportedRevision {
+		return hook.RejectRevision
+	}
+	return hook.RejectMessage
+}
