@@ -22,7 +22,10 @@ type Server interface {
 	// Serve handles every other request of either era. x.Session() is nil for
 	// requests without a session. It returns when the answer is known; ctx is
 	// cancelled, with a cause, by cancel, disconnect (2026-07-28), deadline,
-	// session end and drain.
+	// session end and drain. A method that it does not offer it refuses with
+	// -32601. A listening exchange it serves until ctx ends, and then returns
+	// the result: within a few seconds, and it is sent unless the client has
+	// ended the exchange.
 	Serve(ctx context.Context, x *Exchange) Outcome
 	// Notify handles a client notification that the front does not consume
 	// itself (it consumes initialized, cancelled and progress). The client is

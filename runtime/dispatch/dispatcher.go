@@ -30,14 +30,19 @@ type Dispatcher struct {
 	// means DefaultConcurrent. Ten times as many may wait for their turn,
 	// further ones fail at once.
 	MaxConcurrent func() int
+	// MaxListening and MaxListeningPerPrincipal bound listening exchanges,
+	// which take no part in MaxConcurrent; nil or 0 means DefaultListening,
+	// and no bound per principal. One too many fails at once.
+	MaxListening, MaxListeningPerPrincipal func() int
 	// Receive and Send see every message that the client sends and gets (D4);
 	// nil costs nothing. A request waits for its turn behind Receive.
 	Receive, Send middleware.Middleware
 	Observer      *hook.Observer
 
-	stacks stacks
-	gate   gate
-	serial atomic.Uint64
+	stacks    stacks
+	gate      gate
+	listeners listeners
+	serial    atomic.Uint64
 }
 
 // DefaultConcurrent is the bound of requests in work.
@@ -61,7 +66,8 @@ func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver
 	ctx, cancel := context.WithCancelCause(parent)
 	run.cancel = cancel
 	run.stop = func() {}
-	if d.Timeout != nil {
+	run.listens = r.Listens()
+	if d.Timeout != nil && !run.listens {
 		if limit := d.Timeout(); limit > 0 {
 			ctx, run.stop = context.WithTimeoutCause(ctx, limit, ErrDeadline)
 		}

@@ -32,6 +32,9 @@ var (
 	ErrSessionEnded = errors.New("the session has ended")
 	// ErrShutdown: this process stops.
 	ErrShutdown = errors.New("shutting down")
+	// ErrGoingAway: this process will stop. Only listening exchanges end with
+	// it, and they end well; requests go on.
+	ErrGoingAway = errors.New("the server is going away")
 	// ErrNoChannel: nothing but the answer can reach the client.
 	ErrNoChannel = errors.New("no stream to the client")
 )

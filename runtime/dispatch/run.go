@@ -29,6 +29,8 @@ type Run struct {
 	stop    context.CancelFunc
 	unwatch func() bool
 	over    atomic.Bool
+	listens bool
+	grace   atomic.Pointer[time.Timer]
 }
 
 // Cancel ends the request with a cause. Idempotent; does not wait for the
@@ -41,7 +43,7 @@ func (r *Run) Exchange() *Exchange { return r.x }
 // work takes the request through the receive stack to its handler.
 func (r *Run) work() {
 	o := r.d.received(r.ctx, &r.x.req, r.turn)
-	if !r.unwatch() {
+	if !r.unwatch() && !(r.listens && graceful(context.Cause(r.ctx))) {
 		return // the context ended first: no answer after a cancel (D3)
 	}
 	r.end(o, nil)
@@ -49,19 +51,24 @@ func (r *Run) work() {
 
 // turn waits for a turn and runs the handler. m is nil without a stack.
 func (r *Run) turn(ctx context.Context, m *middleware.Message) Outcome {
-	if err := r.d.gate.enter(ctx, r.d.MaxConcurrent, r.d.Observer); err != nil {
-		if errors.Is(err, errGateFull) {
-			return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests").WithReason(mcp.ReasonBusy))
+	if !r.listens {
+		if err := r.d.gate.enter(ctx, r.d.MaxConcurrent, r.d.Observer); err != nil {
+			if errors.Is(err, errGateFull) {
+				return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests").WithReason(mcp.ReasonBusy))
+			}
+			return Fail(Explain(err))
 		}
-		return Fail(Explain(err))
+		defer r.d.gate.leave()
 	}
-	defer r.d.gate.leave()
 	if m != nil {
 		msg, err := edited(r.x.Msg, m.Params)
 		if err != nil {
 			return Fail(err)
 		}
 		r.x.Msg = msg
+	}
+	if r.listens {
+		return r.listen(ctx)
 	}
 	return r.call(ctx)
 }
@@ -75,11 +82,14 @@ func (r *Run) call(ctx context.Context) (o Outcome) {
 // interrupted is called when the context ends before the handler has answered.
 func (r *Run) interrupted() {
 	cause := context.Cause(r.ctx)
-	if errors.Is(cause, ErrCancelled) || errors.Is(cause, ErrDisconnected) {
+	switch {
+	case errors.Is(cause, ErrCancelled), errors.Is(cause, ErrDisconnected):
 		r.end(Outcome{}, cause)
-		return
+	case r.listens && graceful(cause):
+		r.grace.Store(time.AfterFunc(listenGrace, func() { r.end(Fail(Explain(cause)), nil) }))
+	default:
+		r.end(Fail(Explain(cause)), nil)
 	}
-	r.end(Fail(Explain(cause)), nil)
 }
 
 // end resolves the request; only the first call counts.
@@ -94,6 +104,9 @@ func (r *Run) end(o Outcome, silence error) {
 		o = r.d.respond(r.ctx, &r.x.req, o)
 	}
 	r.deliver(o, silence)
+	if t := r.grace.Load(); t != nil {
+		t.Stop()
+	}
 	r.d.Observer.Finish(r.op, r.summary(o, silence))
 	r.cancel(context.Canceled)
 	r.stop()
@@ -130,7 +143,7 @@ func Explain(cause error) *jsonrpc.Error {
 		return own
 	case errors.Is(cause, ErrDeadline), errors.Is(cause, context.DeadlineExceeded):
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the request took too long").WithReason(mcp.ReasonTimeout)
-	case errors.Is(cause, ErrShutdown):
+	case errors.Is(cause, ErrShutdown), errors.Is(cause, ErrGoingAway):
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the server is shutting down").WithReason(mcp.ReasonDraining)
 	}
 	return jsonrpc.Errorf(jsonrpc.CodeInternal, "the session has ended").WithReason(mcp.ReasonSessionEnded)

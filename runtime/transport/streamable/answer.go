@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -51,6 +52,9 @@ var _ dispatch.Channel = (*answer)(nil)
 func (p *posted) run(req dispatch.Request, method mcp.Method, h dispatch.Handler) (kept bool, refusal *refusal) {
 	a := &answer{posted: p, profile: req.Profile, wire: req.Profile.On(mcp.Streamable), method: method, changed: make(chan struct{}, 1)}
 	a.plain = !p.accepts.stream
+	if method.Listening && a.plain {
+		return false, invalid(http.StatusNotAcceptable, hook.RejectAccept, "accept text/event-stream").about(p.msg.ID)
+	}
 	parent := p.s.base
 	if l, ok := req.Session.(*dispatch.Legacy); ok {
 		a.legacy = l
@@ -62,13 +66,22 @@ func (p *posted) run(req dispatch.Request, method mcp.Method, h dispatch.Handler
 	if p.msg.Method != mcp.MethodInitialize {
 		req.Channel = a
 	}
+	if method.Listening {
+		var stop context.CancelFunc
+		parent, stop = auth.UntilExpiry(parent, req.Identity) // B10.8
+		defer stop()
+	}
 	run, err := p.s.dispatcher.Start(parent, req, h, a.deliver)
 	if err != nil {
 		a.legacy.Leave()
 		return false, refuse(http.StatusBadRequest, hook.RejectMessage, err.Code, err.Message).about(p.msg.ID)
 	}
 	a.run = run
-	a.serve()
+	if method.Listening {
+		a.listen()
+	} else {
+		a.serve()
+	}
 	return true, nil
 }
 
@@ -88,13 +101,15 @@ func (a *answer) serve() {
 			a.mu.Lock()
 			st, done := a.st, a.done
 			a.mu.Unlock()
-			if st != nil {
+			switch {
+			case st != nil:
 				a.follow(st)
 				return
-			}
-			if done {
+			case done:
 				a.finish()
 				return
+			case a.method.Listening:
+				a.run.Cancel(errNoStream())
 			}
 		case <-timer.C:
 			a.commit()
@@ -110,6 +125,8 @@ func (a *answer) patience() time.Duration {
 	switch {
 	case !a.accepts.stream:
 		return 1<<63 - 1 // until it is known
+	case a.method.Listening:
+		return listenPatience
 	case a.legacy != nil && a.method.Attributable && asksClient(a.legacy.ClientCapabilities()):
 		return 0
 	case a.wire.EarlyStream && a.method.Name == mcp.MethodToolsCall:

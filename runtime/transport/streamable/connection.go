@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
@@ -145,7 +146,7 @@ func (c *connection) pump(reader *stream.Reader, st *stream.Stream) error {
 // last gives a client whose stream is closed on purpose a fresh id and the
 // time to come back after (P3, P24).
 func (c *connection) last(end error, st *stream.Stream) {
-	if !errors.Is(end, errDrained) && !errors.Is(end, session.ErrTooManyGets) {
+	if !errors.Is(end, errDrained) && !errors.Is(end, session.ErrTooManyGets) && !errors.Is(end, auth.ErrExpired) {
 		return
 	}
 	if c.wire.Retry {
@@ -171,7 +172,7 @@ func streamEnd(end error) hook.StreamEnd {
 		return hook.StreamReplaced
 	case errors.Is(end, stream.ErrOverflow):
 		return hook.StreamOverflow
-	case errors.Is(end, errDrained):
+	case errors.Is(end, errDrained), errors.Is(end, auth.ErrExpired):
 		return hook.StreamDrained
 	}
 	return hook.StreamGone
@@ -189,7 +190,12 @@ func (a *answer) follow(st *stream.Stream) {
 	if a.legacy != nil {
 		a.legacy.Arrived()
 	}
-	end := c.watch(hook.StreamPost, reader, st)
+	kind := hook.StreamPost
+	if a.method.Listening {
+		kind = hook.StreamListen
+		c.buf = sse.AppendComment(c.buf, "ok") // P4
+	}
+	end := c.watch(kind, reader, st)
 	if a.wire.DisconnectCancels && !errors.Is(end, io.EOF) {
 		a.run.Cancel(dispatch.ErrDisconnected)
 	}

@@ -17,8 +17,9 @@ import (
 var errDrained = errors.New("the server is going away")
 
 // Drain begins the end: every answer says `Connection: close`, initialize is
-// refused, and standalone streams end spread over the given time, each with a
-// fresh id and the time to come back after (P24). Requests go on. Call it when
+// refused, and what lasts ends spread over the given time: standalone streams
+// each with a fresh id and the time to come back after (P24), listening
+// exchanges with their result (W33.7). Requests go on. Call it when
 // other servers have taken over new connections. It returns at once and works
 // once.
 func (s *Server) Drain(spread time.Duration) {
@@ -31,6 +32,9 @@ func (s *Server) Drain(spread time.Duration) {
 		for _, st := range sess.Standalone() {
 			s.releaseWithin(st, spread)
 		}
+	}
+	for _, r := range s.listens.all() {
+		s.dismissWithin(r, spread)
 	}
 }
 

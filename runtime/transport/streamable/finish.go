@@ -3,6 +3,7 @@ package streamable
 import (
 	"net/http"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
@@ -23,7 +24,12 @@ func (a *answer) finish() {
 		a.w.Header().Del(headerSession)
 	}
 	status := a.status(a.outcome)
-	if a.accepts.json || status != http.StatusOK {
+	if refused := refusalOf(a.outcome); refused != nil { // W38.9
+		status = refused.Code.Status()
+		a.w.Header().Set("WWW-Authenticate", a.s.challenge(refused))
+	}
+	listened := a.method.Listening && a.outcome.Err == nil // a stream, however short
+	if a.accepts.json && !listened || status != http.StatusOK {
 		if status == http.StatusServiceUnavailable {
 			a.w.Header().Set("Retry-After", "1")
 		}
@@ -31,6 +37,22 @@ func (a *answer) finish() {
 		return
 	}
 	a.single()
+}
+
+// refusalOf finds the refusal of a request that its caller may not make. It is
+// a Go value of this process: no error from the wire can stand for one.
+func refusalOf(o dispatch.Outcome) *auth.Refusal {
+	if o.Err == nil {
+		return nil
+	}
+	return auth.AsRefusal(o.Err)
+}
+
+func (s *Server) challenge(r *auth.Refusal) string {
+	if s.Challenge != nil {
+		return s.Challenge(r)
+	}
+	return r.Challenge("").String()
 }
 
 // status is the HTTP status of an outcome that comes first (W16.4). 503 is for

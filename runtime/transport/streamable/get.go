@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -98,6 +100,13 @@ func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint
 	c.buf = sse.AppendComment(c.buf, "ok") // P4: the head goes out at once
 	l.Arrived()
 	q.s.watchDrain(st)
+	ctx, stop := auth.UntilExpiry(q.r.Context(), q.identity)
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		if errors.Is(context.Cause(ctx), auth.ErrExpired) {
+			st.Release(auth.ErrExpired) // B15.9
+		}
+	})()
 	_ = c.watch(hook.StreamGet, reader, st)
 	return nil
 }

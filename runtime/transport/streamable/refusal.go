@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -109,6 +110,9 @@ func (q *request) authenticate() *refusal {
 	f := invalid(denied.Status, hook.RejectAuth, denied.Message).closing()
 	if denied.Challenge != "" {
 		f.with("WWW-Authenticate", denied.Challenge)
+	}
+	if denied.RetryAfter > 0 {
+		f.with("Retry-After", strconv.FormatInt(int64((denied.RetryAfter+time.Second-1)/time.Second), 10))
 	}
 	return f
 }

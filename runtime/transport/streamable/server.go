@@ -43,6 +43,10 @@ type Server struct {
 	// Authenticate tells who asks; nil means that everybody is anonymous, and
 	// so is a nil identity. An error refuses the request; a *Denied says how.
 	Authenticate func(*http.Request) (*auth.Identity, error)
+	// Challenge words the WWW-Authenticate field of a request that failed with
+	// an *auth.Refusal as its cause (jsonrpc.Error.Cause); nil says what the
+	// refusal says, without metadata.
+	Challenge func(*auth.Refusal) string
 	// CheckParams compares Mcp-Param headers of a modern request with its
 	// arguments (W15.17); nil checks nothing. The error's code should be
 	// HeaderMismatch.
@@ -63,17 +67,11 @@ type Server struct {
 	end        context.CancelCauseFunc
 	draining   atomic.Bool
 	requests   counter
+	listens    listens
 }
 
 // Denied is an error of Authenticate with its HTTP form (W38.2).
-type Denied struct {
-	Status    int    // 401 or 403
-	Challenge string // WWW-Authenticate
-	Message   string
-}
-
-// Error implements error.
-func (d *Denied) Error() string { return d.Message }
+type Denied = auth.Denied
 
 func (s *Server) init() {
 	s.once.Do(func() {
@@ -91,14 +89,16 @@ func (s *Server) init() {
 			Observer:        s.Observer,
 		}
 		s.dispatcher = &dispatch.Dispatcher{
-			Server:        s.Handler,
-			Binding:       mcp.Streamable,
-			Pod:           s.Pod,
-			Timeout:       func() time.Duration { return s.settings().RequestTimeout },
-			MaxConcurrent: func() int { return s.settings().MaxConcurrent },
-			Receive:       s.Receive,
-			Send:          s.Send,
-			Observer:      s.Observer,
+			Server:                   s.Handler,
+			Binding:                  mcp.Streamable,
+			Pod:                      s.Pod,
+			Timeout:                  func() time.Duration { return s.settings().RequestTimeout },
+			MaxConcurrent:            func() int { return s.settings().MaxConcurrent },
+			MaxListening:             func() int { return s.settings().MaxListening },
+			MaxListeningPerPrincipal: func() int { return s.settings().MaxListeningPerPrincipal },
+			Receive:                  s.Receive,
+			Send:                     s.Send,
+			Observer:                 s.Observer,
 		}
 	})
 }

@@ -17,6 +17,9 @@ type Settings struct {
 	WriteTimeout time.Duration
 	// MaxConcurrent bounds requests that are worked on [256].
 	MaxConcurrent int
+	// MaxListening and MaxListeningPerPrincipal bound listening exchanges
+	// (subscriptions/listen), which MaxConcurrent does not count [4,096; none].
+	MaxListening, MaxListeningPerPrincipal int
 	// MaxSessions and MaxSessionsPerPrincipal bound sessions [10,000; none].
 	MaxSessions, MaxSessionsPerPrincipal int
 	// SessionIdle is how long a session may be idle [60 min].
