@@ -116,10 +116,13 @@ func (l *Legacy) Receive(m *jsonrpc.Message, who *auth.Identity) {
 	l.d.inbound(l.Context(), &req, method, parent, l.take)
 }
 
-// Take takes a notification that came without a session, which no revision
-// gives a meaning to (B2.5): links of the stack see it, nobody else.
-func (d *Dispatcher) Take(ctx context.Context, r Request) {
-	d.inbound(ctx, &r, r.Msg.Method, jsonrpc.ID{}, func(*jsonrpc.Message) {})
+// Take takes a notification that came without a session through the receive
+// stack to then, which may be nil where it means nothing (B2.5).
+func (d *Dispatcher) Take(ctx context.Context, r Request, then func(*jsonrpc.Message)) {
+	if then == nil {
+		then = func(*jsonrpc.Message) {}
+	}
+	d.inbound(ctx, &r, r.Msg.Method, jsonrpc.ID{}, then)
 }
 
 // request is the session's side of a message that is no request of the client.

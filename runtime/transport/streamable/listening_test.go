@@ -81,6 +81,7 @@ func TestListeningLasts(t *testing.T) {
 		if cause := <-s.causes; !errors.Is(cause, dispatch.ErrDisconnected) {
 			t.Error(cause)
 		}
+		synctest.Wait()
 		if err := x.Notify([]byte(changed)); err == nil {
 			t.Error("a notification after the end")
 		}
@@ -141,14 +142,14 @@ func TestListeningEndsWell(t *testing.T) {
 
 // A server that does not let go is not waited for.
 func TestListeningIsEndedAnyway(t *testing.T) {
-	release := func() {}
-	b := &backend{serve: func(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-		stuck := make(chan struct{})
-		release = func() { close(stuck) }
-		<-stuck
-		return done("late")
-	}}
+	b := &backend{}
 	inLab(t, b, func(l *lab) {
+		stuck := make(chan struct{})
+		defer close(stuck)
+		b.serve = func(context.Context, *dispatch.Exchange) dispatch.Outcome {
+			<-stuck
+			return done("late")
+		}
 		e := l.stream(listen("5"))
 		l.server.Drain(0)
 		began := time.Now()
@@ -156,7 +157,6 @@ func TestListeningIsEndedAnyway(t *testing.T) {
 			t.Errorf("after %v: %s", time.Since(began), got)
 		}
 		e.ended()
-		release()
 	})
 }
 

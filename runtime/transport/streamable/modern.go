@@ -62,7 +62,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 // (B2.5).
 func (p *posted) notice(header string) {
 	profile, _ := mcp.Lookup(header)
-	p.s.dispatcher.Take(p.r.Context(), dispatch.Request{Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity})
+	p.s.dispatcher.Take(p.r.Context(), dispatch.Request{Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity}, nil)
 	p.accepted()
 }
 
