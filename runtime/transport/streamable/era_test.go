@@ -51,7 +51,7 @@ func TestInitialize(t *testing.T) {
 	})
 }
 
-// B4.11: whatever the server answers, the client is told its own revision.
+// B4.11: whatever the server answers, the client is told its own revision. W4.12.
 func TestNegotiatedRevisionIsTold(t *testing.T) {
 	b := &backend{open: func(context.Context, *dispatch.Exchange, dispatch.Session) dispatch.Outcome {
 		return dispatch.Result([]byte(`{"x":1.0,"protocolVersion":"2024-11-05","capabilities":{}}`))
@@ -85,7 +85,7 @@ func TestFailedInitialize(t *testing.T) {
 	})
 }
 
-// Appendix 3, legacy column. W8.1, W11.2, W10.5, W10.6.
+// Appendix 3, legacy column. W8.1, W11.2, W10.5, W10.6. W4.1.
 func TestLegacyRequests(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
