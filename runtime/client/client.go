@@ -3,117 +3,117 @@ package client
 import (
 	"context"
 	"errors"
-	"net/http"
+	"sync"
 
-	"github.com/fairlead-dev/fairlead/runtime/client/httpleg"
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
-	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
-// HTTPOptions say whom to connect to and as whom. URL is required.
-type HTTPOptions struct {
-	// URL is the MCP endpoint.
-	URL string
-	// HTTPClient makes the requests; only its Transport is used. Nil means
-	// http.DefaultTransport.
-	HTTPClient *http.Client
-	// Header is added to every request.
-	Header http.Header
-	// Revision pins the protocol revision; empty finds the newest that both
-	// sides know.
-	Revision string
-	// Name and Version introduce this program.
-	Name, Version string
-	// Capabilities is the raw object that is declared; nil declares nothing.
-	Capabilities []byte
-	// Handler serves what the server sends by itself; it may be nil.
-	Handler peer.Handler
-	// MaxMessageBytes bounds one message of the server.
-	MaxMessageBytes int
-}
+// ErrClosed is the cause of everything that ends with Close.
+var ErrClosed = errors.New("client: closed")
 
-// Server is what the server said about itself.
-type Server struct {
-	// Name and Version are its own words.
-	Name, Version string
-	// Capabilities is the raw object.
-	Capabilities []byte
-	// Instructions are meant for a model.
-	Instructions string
-}
-
-// Client is a conversation with one server. All methods may be called
-// concurrently. Close ends it.
+// Client talks to one server, over one connection after the other if need be.
+// All methods may be called concurrently. Close ends it.
 type Client struct {
-	opts    HTTPOptions
-	profile mcp.Profile
-	server  Server
-	peer    *peer.Peer
-	leg     *httpleg.Leg
-	schemas schemas
+	opts   Options
+	ctx    context.Context // the Client's life
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+	tools  catalog
+	tasks  taskBoard
+	subs   subscriptions
+	moves  mover
+
+	mu    sync.Mutex
+	cur   *conversation // nil while there is none
+	last  *conversation // the newest that there was
+	ready chan struct{} // closed when cur is set, or nothing will be any more
+	end   error         // why nothing will be any more
+	era   era
+	level string // what SetLevel asked for
 }
 
-// Revision is the protocol revision that is spoken.
-func (c *Client) Revision() string { return c.profile.Revision }
+// newClient makes a Client without a connection.
+func newClient(o Options) *Client {
+	o.fill()
+	c := &Client{opts: o, ready: make(chan struct{})}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.moves.told = o.Observer.State
+	return c
+}
+
+// Revision is the protocol revision that is spoken, or was last.
+func (c *Client) Revision() string { return c.newest().profile.Revision }
+
+// Profile is what that revision has.
+func (c *Client) Profile() mcp.Profile { return c.newest().profile }
+
+// Binding is what the messages travel on.
+func (c *Client) Binding() mcp.Binding { return c.newest().binding }
 
 // Server is who answers.
-func (c *Client) Server() Server { return c.server }
+func (c *Client) Server() Server { return c.newest().server }
+
+// State is how the connection is.
+func (c *Client) State() State { return c.moves.state() }
+
+// Done is closed when nothing will work any more.
+func (c *Client) Done() <-chan struct{} { return c.ctx.Done() }
+
+// Err is why, nil before.
+func (c *Client) Err() error { return context.Cause(c.ctx) }
+
+func (c *Client) newest() *conversation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
 
 // Close ends the conversation and waits until the server has been told, for at
-// most a few seconds. It is idempotent.
+// most a few seconds, and until every handler has returned. It is idempotent
+// and must not be called by a handler.
 func (c *Client) Close() error {
-	c.peer.Close(errors.New("client: closed"))
-	c.leg.Wait()
-	c.peer.Wait()
+	c.finish(ErrClosed, "closed")
+	c.wg.Wait()
 	return nil
 }
 
-// Call makes any request. params is a raw object or nil; the result is raw. The
-// error is the server's *jsonrpc.Error, a *peer.Failure, or ctx's cause.
-func (c *Client) Call(ctx context.Context, method string, params []byte) ([]byte, error) {
-	return c.call(ctx, method, params, nil)
+// finish ends the Client without waiting.
+func (c *Client) finish(cause error, reason string) {
+	c.mu.Lock()
+	if c.end != nil {
+		c.mu.Unlock()
+		return
+	}
+	c.end = cause
+	conv := c.cur
+	if conv == nil {
+		close(c.ready)
+	}
+	c.mu.Unlock()
+	c.moves.to(Change{State: Closed, Reason: reason, Err: cause})
+	c.cancel(cause)
+	if conv != nil {
+		conv.peer.Close(cause)
+	}
 }
 
-func (c *Client) call(ctx context.Context, method string, params []byte, fields []peer.Field) ([]byte, error) {
-	r := peer.Request{Method: method, Params: params}
-	if !c.profile.Handshake {
-		r.Revision, r.Fields = c.profile.Revision, fields
-		r.Edits = c.enveloped()
-		if m, ok := c.profile.Method(method); ok && m.NameParam != "" {
-			raw, _ := strictjson.Get(params, m.NameParam)
-			r.Name, _ = strictjson.String(raw)
+// conversation returns the connection, waiting while one is being made.
+func (c *Client) conversation(ctx context.Context) (*conversation, error) {
+	for {
+		c.mu.Lock()
+		conv, end, ready := c.cur, c.end, c.ready
+		c.mu.Unlock()
+		switch {
+		case end != nil:
+			return nil, &peer.Failure{Reason: peer.Closed, NotDelivered: true, Err: end}
+		case conv != nil:
+			return conv, nil
+		}
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
-	answer, err := c.peer.Call(ctx, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Err != nil:
-		return nil, answer.Err
-	}
-	return answer.Result, nil
-}
-
-// enveloped are the keys that every stateless request carries (W6.5, W6.7).
-func (c *Client) enveloped() []strictjson.Edit {
-	return []strictjson.Edit{
-		strictjson.Set(strictjson.Quote(nil, c.profile.Revision), "_meta", mcp.MetaProtocolVersion),
-		strictjson.Set(c.capabilities(), "_meta", mcp.MetaClientCapabilities),
-		strictjson.Set(c.info(), "_meta", mcp.MetaClientInfo),
-	}
-}
-
-func (c *Client) capabilities() []byte {
-	if c.opts.Capabilities == nil {
-		return []byte("{}")
-	}
-	return c.opts.Capabilities
-}
-
-// info is the clientInfo; both members are required.
-func (c *Client) info() []byte {
-	b := strictjson.Quote([]byte(`{"name":`), c.opts.Name)
-	b = strictjson.Quote(append(b, `,"version":`...), c.opts.Version)
-	return append(b, '}')
 }

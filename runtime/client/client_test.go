@@ -52,7 +52,10 @@ func (s *server) connect(t *testing.T, revision string) (*Client, error) {
 	t.Helper()
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	c, err := Connect(t.Context(), HTTPOptions{URL: s.URL + "/mcp", HTTPClient: &http.Client{Transport: transport}, Name: "t", Version: "0", Revision: revision})
+	c, err := Connect(t.Context(), Options{
+		Server: HTTP{URL: s.URL + "/mcp", Client: &http.Client{Transport: transport}, NoSSE: true},
+		Name:   "t", Version: "0", Revision: revision, Retry: Retry{Attempts: 1},
+	})
 	if err == nil {
 		t.Cleanup(func() { _ = c.Close() })
 	}
@@ -150,7 +153,7 @@ func TestConnect(t *testing.T) { // W5.16, B1.2, P34
 		})
 	}
 	for _, bad := range []string{"", "stdio://x", "http://", "::"} {
-		if _, err := Connect(t.Context(), HTTPOptions{URL: bad}); err == nil {
+		if _, err := Connect(t.Context(), Options{Server: HTTP{URL: bad}}); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}
@@ -340,13 +343,9 @@ func TestCallTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := c.CallTool(t.Context(), `a "b"`, []byte(`{"n":1.0}`))
-	if err != nil || string(raw) != `{"name":"a \"b\"","arguments":{"n":1.0}}` {
-		t.Errorf("%s, %v", raw, err)
-	}
-	answer = `"result":{"resultType":"input_required"}`
-	if _, err := c.CallTool(t.Context(), "a", nil); !errors.Is(err, ErrInputRequired) {
-		t.Error(err)
+	res, err := c.CallTool(t.Context(), `a "b"`, []byte(`{"n":1.0}`))
+	if err != nil || string(res.Raw) != `{"name":"a \"b\"","arguments":{"n":1.0}}` {
+		t.Errorf("%+v, %v", res, err)
 	}
 	answer = `"error":{"code":-32602,"message":"unknown tool"}`
 	_, err = c.CallTool(t.Context(), "a", nil)

@@ -5,188 +5,197 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
 
-	"github.com/fairlead-dev/fairlead/runtime/client/httpleg"
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
-	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
-	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 // ErrNoRevision: the two sides have no protocol revision in common.
 var ErrNoRevision = errors.New("client: no protocol revision in common")
 
+// errSilent: the server did not answer the probe in time.
+var errSilent = errors.New("client: no answer to server/discover")
+
+func silent(err error) bool { return errors.Is(err, errSilent) }
+
+// era is what is known about how a server talks (W5.14).
+type era struct {
+	known    bool
+	revision string
+	older    bool // it was reached the other way (W13.7)
+}
+
 // Connect finds out what the server speaks and begins the conversation:
-// stateless where it can, else with a session (W5.16, P34). Answers that say
-// nothing about the era (unreachable, 401, 403, 429, 5xx) end the attempt;
-// nothing is guessed from them (B1.2). The caller closes the Client.
-func Connect(ctx context.Context, o HTTPOptions) (*Client, error) {
-	target, err := url.Parse(o.URL)
+// stateless where it can, else with a session, else over HTTP+SSE (W5.15,
+// W5.16, W13.7, P34). Answers that say nothing about the era (unreachable, 401,
+// 403, 429, 5xx) end the attempt; nothing is guessed from them (B1.2). ctx
+// bounds the attempt only. The caller closes the Client.
+func Connect(ctx context.Context, o Options) (*Client, error) {
+	if o.Server == nil {
+		return nil, errors.New("client: Options.Server is missing")
+	}
+	c := newClient(o)
+	c.moves.to(Change{State: Connecting, Attempt: 1, Reason: "connecting"})
+	conv, err := c.establish(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		c.finish(err, reasonOf(err))
+		c.wg.Wait()
+		return nil, err
 	}
-	if target.Scheme != "http" && target.Scheme != "https" || target.Host == "" {
-		return nil, fmt.Errorf("client: %q is no HTTP address", o.URL)
-	}
-	if o.Name == "" {
-		o.Name, o.Version = "fairlead", "1"
-	}
-	if o.HTTPClient == nil {
-		// No timeout of its own: streams last, and each call has its context.
-		o.HTTPClient = &http.Client{}
+	c.adopt(conv)
+	return c, nil
+}
+
+// establish makes one connection, as the era that is known or by finding out.
+func (c *Client) establish(ctx context.Context) (*conversation, error) {
+	c.mu.Lock()
+	known := c.era
+	c.mu.Unlock()
+	if known.known {
+		conv, err := c.negotiate(ctx, []string{known.revision}, known.older)
+		if err == nil || rpcError(err) == nil && !errors.Is(err, ErrNoRevision) {
+			return conv, err
+		}
+		// The assumption broke: ask again (W5.14).
 	}
 	candidates := mcp.Revisions()
-	if o.Revision != "" {
-		candidates = []string{o.Revision}
+	if c.opts.Revision != "" {
+		if _, ok := mcp.Lookup(c.opts.Revision); !ok {
+			return nil, fmt.Errorf("%w: %q is not known here", ErrNoRevision, c.opts.Revision)
+		}
+		candidates = []string{c.opts.Revision}
 	}
-	var tried []error
+	return c.negotiate(ctx, candidates, false)
+}
+
+// negotiate tries candidates, newest first, over one way in.
+func (c *Client) negotiate(ctx context.Context, candidates []string, older bool) (*conversation, error) {
+	n := negotiation{client: c, older: older}
+	defer n.drop()
+	asked := false // discover was tried and met silence
 	for len(candidates) > 0 {
-		profile, known := mcp.Lookup(candidates[0])
-		if !known {
-			return nil, fmt.Errorf("%w: %q is not known here", ErrNoRevision, candidates[0])
+		if err := n.open(ctx); err != nil {
+			return nil, n.failed("dial", err)
 		}
-		c, method := dial(o, target, profile), mcp.MethodDiscover
-		if profile.Handshake {
-			method = mcp.MethodInitialize
-			err, candidates = c.initialize(ctx), nil
-		} else {
-			candidates, err = c.discover(ctx, candidates)
+		n.conv.profile, _ = mcp.Lookup(candidates[0])
+		if !n.conv.profile.Handshake {
+			left, err := n.probe(ctx, candidates)
+			if err == nil {
+				return n.take(), nil
+			}
+			if asked = silent(err); len(left) == 0 && len(n.tried) == 0 {
+				return nil, err
+			}
+			_ = n.failed(mcp.MethodDiscover, err)
+			candidates = left
+			continue
 		}
+		err := n.conv.initialize(ctx)
 		if err == nil {
-			return c, nil
+			return n.take(), nil
 		}
-		_ = c.Close()
-		if len(candidates) == 0 && len(tried) == 0 {
+		if !n.older && refusesPost(err) && n.goOlder() {
+			_ = n.failed(mcp.MethodInitialize, err)
+			continue
+		}
+		if len(n.tried) == 0 {
 			return nil, err
 		}
-		tried = append(tried, fmt.Errorf("%s: %w", method, err))
-	}
-	return nil, errors.Join(tried...)
-}
-
-func dial(o HTTPOptions, target *url.URL, profile mcp.Profile) *Client {
-	c := &Client{opts: o, profile: profile}
-	c.leg = httpleg.New(httpleg.Config{
-		URL:             target,
-		HTTP:            o.HTTPClient,
-		Header:          o.Header,
-		MaxMessageBytes: o.MaxMessageBytes,
-		Listen:          o.Handler != nil,
-	})
-	c.peer = peer.New(c.leg, peer.Config{Handler: o.Handler})
-	return c
-}
-
-// discover asks a stateless server who it is. On an error it returns the
-// revisions that are still worth trying.
-func (c *Client) discover(ctx context.Context, candidates []string) (left []string, err error) {
-	raw, err := c.Call(ctx, mcp.MethodDiscover, nil)
-	if err != nil {
-		return c.after(candidates, err), err
-	}
-	versions := texts(raw, "supportedVersions")
-	if !slices.Contains(versions, c.profile.Revision) {
-		left = mutual(candidates[1:], versions)
-		return left, fmt.Errorf("%w: the server has %v", ErrNoRevision, versions)
-	}
-	info, _ := strictjson.GetPath(raw, "_meta", mcp.MetaServerInfo)
-	c.server = described(raw, info)
-	return nil, nil
-}
-
-// after reads what a failed discover says about the era (B1.2).
-func (c *Client) after(candidates []string, err error) []string {
-	rpc := rpcError(err)
-	switch {
-	case rpc == nil:
-		if status := statusOf(err); status >= 400 && status < 500 && status != http.StatusTooManyRequests && status != http.StatusUnauthorized && status != http.StatusForbidden {
-			return legacyOf(candidates)
+		_ = n.failed(mcp.MethodInitialize, err)
+		candidates = nil
+		if asked && rpcError(err) != nil {
+			// It was starting when it was asked, and has no handshake.
+			candidates, asked = mcp.Modern(), false
 		}
-		if peer.ReasonOf(err) == peer.BadResponse {
-			return legacyOf(candidates)
-		}
-		return nil
-	case rpc.Code == mcp.CodeUnsupportedRevision:
-		return mutual(candidates[1:], texts(rpc.Data, "supported"))
-	case rpc.Code == mcp.CodeHeaderMismatch, rpc.Code == mcp.CodeMissingCapability:
-		return nil // a modern server, and our request is at fault
 	}
-	return legacyOf(candidates)
+	return nil, errors.Join(n.tried...)
 }
 
-// ErrorCode is the JSON-RPC code of an error that the server answered with.
-func ErrorCode(err error) (code int64, ok bool) {
-	if rpc := rpcError(err); rpc != nil {
-		return rpc.Code, true
-	}
-	return 0, false
+// negotiation is one attempt to connect, over one link after the other.
+type negotiation struct {
+	client *Client
+	conv   *conversation
+	older  bool
+	tried  []error
 }
 
-// rpcError finds the server's error, also in a body that did not repeat our id.
-func rpcError(err error) *jsonrpc.Error {
-	var rpc *jsonrpc.Error
-	errors.As(err, &rpc)
-	return rpc
-}
-
-func statusOf(err error) int {
-	var f *peer.Failure
-	if errors.As(err, &f) {
-		return f.Status
-	}
-	return 0
-}
-
-func legacyOf(candidates []string) []string {
-	return slices.DeleteFunc(slices.Clone(candidates), func(r string) bool {
-		p, _ := mcp.Lookup(r)
-		return !p.Handshake
-	})
-}
-
-// mutual keeps what the server has as well.
-func mutual(candidates, theirs []string) []string {
-	return slices.DeleteFunc(slices.Clone(candidates), func(r string) bool { return !slices.Contains(theirs, r) })
-}
-
-// initialize opens a session. Any revision with a handshake that the server
-// answers with is taken (W4.3), unless one was pinned.
-func (c *Client) initialize(ctx context.Context) error {
-	params := strictjson.Quote([]byte(`{"protocolVersion":`), c.profile.Revision)
-	params = append(append(params, `,"capabilities":`...), c.capabilities()...)
-	params = append(append(append(params, `,"clientInfo":`...), c.info()...), '}')
-	in, err := c.peer.Initialize(ctx, params, func(revision string) bool {
-		p, known := mcp.Lookup(revision)
-		return known && p.Handshake && (c.opts.Revision == "" || c.opts.Revision == revision)
-	})
-	if err != nil {
+func (n *negotiation) failed(step string, err error) error {
+	n.tried = append(n.tried, fmt.Errorf("%s: %w", step, err))
+	if len(n.tried) == 1 {
 		return err
 	}
-	c.profile, _ = mcp.Lookup(in.Revision)
-	c.server = described(in.Raw, in.ServerInfo)
-	return nil
+	return errors.Join(n.tried...)
 }
 
-func described(raw, info []byte) Server {
-	text := func(object []byte, name string) string {
-		value, _ := strictjson.Get(object, name)
-		out, _ := strictjson.String(value)
-		return out
+// open makes sure that there is a link that lives.
+func (n *negotiation) open(ctx context.Context) error {
+	if n.conv != nil && n.conv.peer.Err() == nil {
+		return nil
 	}
-	s := Server{Name: text(info, "name"), Version: text(info, "version"), Instructions: text(raw, "instructions")}
-	s.Capabilities, _ = strictjson.Get(raw, "capabilities")
-	return s
+	n.drop()
+	target, binding := n.client.opts.Server, n.client.opts.Server.Binding()
+	dial := target.Dial
+	if old, ok := target.(older); ok && n.older {
+		dial, binding = old.DialOlder, old.OlderBinding()
+	}
+	conv, err := n.client.dial(ctx, binding, dial)
+	n.conv = conv
+	return err
 }
 
-func texts(object []byte, name string) (out []string) {
-	array, _ := strictjson.Get(object, name)
-	strictjson.Elements(array, func(value []byte) bool {
-		if text, ok := strictjson.String(value); ok {
-			out = append(out, text)
-		}
-		return true
-	})
-	return out
+// goOlder changes to the other way in, if the target knows one.
+func (n *negotiation) goOlder() bool {
+	if _, ok := n.client.opts.Server.(older); !ok {
+		return false
+	}
+	n.drop()
+	n.older = true
+	return true
+}
+
+// refusesPost reads a refused initialize: a server of HTTP+SSE knows no POST
+// here (W13.7, P34).
+func refusesPost(err error) bool {
+	status := statusOf(err)
+	return rpcError(err) == nil && status >= 400 && status < 500 &&
+		status != http.StatusTooManyRequests && status != http.StatusUnauthorized && status != http.StatusForbidden
+}
+
+// probe is discover with a bound where silence is an answer.
+func (n *negotiation) probe(ctx context.Context, candidates []string) ([]string, error) {
+	if n.conv.binding != mcp.Stdio {
+		return n.conv.discover(ctx, candidates)
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, n.client.opts.ProbeTimeout, errSilent)
+	defer stop()
+	return n.conv.discover(ctx, candidates)
+}
+
+// take hands the conversation over.
+func (n *negotiation) take() *conversation {
+	conv := n.conv
+	n.conv = nil
+	n.client.mu.Lock()
+	defer n.client.mu.Unlock()
+	n.client.era = era{known: true, revision: conv.profile.Revision, older: n.older}
+	return conv
+}
+
+// drop ends the link that is not used any more.
+func (n *negotiation) drop() {
+	if n.conv != nil {
+		n.conv.close(ErrClosed)
+		n.conv = nil
+	}
+}
+
+// reasonOf is an error as a Change names it.
+func reasonOf(err error) string {
+	if r := peer.ReasonOf(err); r != "" {
+		return string(r)
+	}
+	if rpcError(err) != nil {
+		return "server_error"
+	}
+	return "other"
 }

@@ -4,9 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"sync"
 
-	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -24,36 +22,6 @@ type mirror struct {
 }
 
 type mirrors []mirror
-
-// schemas remembers the annotations of the last tools/list.
-type schemas struct {
-	mu     sync.Mutex
-	byTool map[string]mirrors
-}
-
-func (s *schemas) put(m map[string]mirrors) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.byTool = m
-}
-
-// fields are the headers of one call (W15.16): annotated arguments that are
-// present and not null.
-func (s *schemas) fields(tool string, arguments []byte) (out []peer.Field) {
-	s.mu.Lock()
-	all := s.byTool[tool]
-	s.mu.Unlock()
-	for _, m := range all {
-		raw, ok := strictjson.GetPath(arguments, m.path...)
-		if !ok || strictjson.IsNull(raw) {
-			continue
-		}
-		if value, ok := m.text(raw); ok {
-			out = append(out, peer.Field{Name: m.name, Value: value})
-		}
-	}
-	return out
-}
 
 // text is a value as a header has it (W15.19). A value of another type than
 // the schema says is left to the server to refuse.

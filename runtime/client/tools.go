@@ -1,111 +1,242 @@
 package client
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
+	"encoding/json"
+	"iter"
+	"sync"
 
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
-// maxPages bounds a list (R2).
-const maxPages = 1000
-
-// ErrInputRequired: the tool asks something back that this call cannot answer.
-var ErrInputRequired = errors.New("client: the tool asks for input")
-
-// Tool is one entry of tools/list.
+// Tool is one entry of tools/list. Fields are read-only; what they leave out is
+// in Raw. Schemas are the server's bytes and no $ref in them is ever followed
+// (W25.3).
 type Tool struct {
-	Name string
+	Name, Title, Description string
+	// InputSchema and OutputSchema are raw, nil without.
+	InputSchema, OutputSchema json.RawMessage
+	// ReadOnly, Destructive, Idempotent and OpenWorld are the server's hints
+	// with the protocol's defaults; they are not to be trusted (W24.16).
+	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	// TaskSupport is 2025-11-25's: "", "forbidden", "optional", "required".
+	TaskSupport string
 	// Raw is the whole entry.
-	Raw []byte
+	Raw json.RawMessage
 }
 
-// ListTools returns all tools over all pages, in the server's order. Tools of a
-// stateless server whose x-mcp-header annotations are invalid are left out
-// (W15.15).
-func (c *Client) ListTools(ctx context.Context) ([]Tool, error) {
-	var all []Tool
-	next := map[string]mirrors{}
-	err := c.pages(ctx, mcp.MethodToolsList, "tools", func(raw []byte) {
-		value, _ := strictjson.Get(raw, "name")
-		name, ok := strictjson.String(value)
-		if !ok {
-			return
-		}
-		if !c.profile.Handshake {
-			schema, _ := strictjson.Get(raw, "inputSchema")
-			m, valid := mirrored(schema)
-			if !valid {
+func readTool(raw json.RawMessage) Tool {
+	hints := member(raw, "annotations")
+	return Tool{
+		Name:         text(raw, "name"),
+		Title:        text(raw, "title"),
+		Description:  text(raw, "description"),
+		InputSchema:  member(raw, "inputSchema"),
+		OutputSchema: member(raw, "outputSchema"),
+		ReadOnly:     flag(hints, "readOnlyHint"),
+		Destructive:  string(member(hints, "destructiveHint")) != "false",
+		Idempotent:   flag(hints, "idempotentHint"),
+		OpenWorld:    string(member(hints, "openWorldHint")) != "false",
+		TaskSupport:  text(raw, "execution", "taskSupport"),
+		Raw:          raw,
+	}
+}
+
+// Tools yields all tools in the server's order; an error is the last thing that
+// it yields. Entries without a name are skipped, and over HTTP those of a
+// stateless server whose x-mcp-header annotations break the rules (W15.15).
+func (c *Client) Tools(ctx context.Context, opts ...CallOption) iter.Seq2[Tool, error] {
+	return func(yield func(Tool, error) bool) {
+		seen := map[string]known{}
+		whole := true
+		for t, err := range all(ctx, c, list[Tool]{mcp.MethodToolsList, "tools", readTool}, opts) {
+			if err != nil {
+				yield(Tool{}, err)
 				return
 			}
-			next[name] = m
+			entry, ok := c.look(t)
+			if !ok {
+				continue
+			}
+			seen[t.Name] = entry
+			if !yield(t, nil) {
+				whole = false
+				break
+			}
 		}
-		all = append(all, Tool{Name: name, Raw: raw})
-	})
-	if err != nil {
-		return nil, err
+		c.tools.put(seen, whole)
 	}
-	c.schemas.put(next)
-	return all, nil
 }
 
-// pages calls each with every item of a list. The list ends without a cursor,
-// with one that leads back, or with a page like the one before; an empty
-// cursor ends it where revisions allowed that reading (R2).
-func (c *Client) pages(ctx context.Context, method, member string, each func(item []byte)) error {
-	var params, before []byte
-	cursors := map[string]bool{}
-	for range maxPages {
-		page, err := c.Call(ctx, method, params)
+// ListTools is Tools, all at once.
+func (c *Client) ListTools(ctx context.Context, opts ...CallOption) ([]Tool, error) {
+	return collect(c.Tools(ctx, opts...))
+}
+
+// look judges an entry of a list.
+func (c *Client) look(t Tool) (known, bool) {
+	if t.Name == "" {
+		return known{}, false
+	}
+	entry := known{again: t.Idempotent || t.ReadOnly, task: t.TaskSupport}
+	v := c.newest()
+	if v.binding == mcp.Streamable && !v.profile.Handshake {
+		m, valid := mirrored(t.InputSchema)
+		if !valid {
+			if f := c.opts.Observer.ToolDropped; f != nil {
+				f(t.Name)
+			}
+			return known{}, false
+		}
+		entry.mirrors = m
+	}
+	return entry, true
+}
+
+// known is what calls need to know of a tool.
+type known struct {
+	mirrors mirrors
+	again   bool   // idempotent or read-only, says the server
+	task    string // taskSupport
+}
+
+// catalog remembers the tools of the last list.
+type catalog struct {
+	mu     sync.Mutex
+	byName map[string]known
+}
+
+// maxCatalog bounds what is remembered; a list may be longer.
+const maxCatalog = 100_000
+
+// put takes a list; one that was not read to its end adds to what is known.
+func (s *catalog) put(m map[string]known, whole bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if whole || s.byName == nil || len(s.byName)+len(m) > maxCatalog {
+		s.byName = m
+		return
+	}
+	for name, entry := range m {
+		s.byName[name] = entry
+	}
+}
+
+// stale forgets what a tool's repetition would rest on.
+func (s *catalog) stale() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, entry := range s.byName {
+		entry.again = false
+		s.byName[name] = entry
+	}
+}
+
+func (s *catalog) get(name string) known {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byName[name]
+}
+
+func (s *catalog) idempotent(name string) bool { return s.get(name).again }
+
+// fields are the headers of one call (W15.16): annotated arguments that are
+// present and not null.
+func (s *catalog) fields(tool string, arguments []byte) (out []peer.Field) {
+	for _, m := range s.get(tool).mirrors {
+		raw, ok := strictjson.GetPath(arguments, m.path...)
+		if !ok || strictjson.IsNull(raw) {
+			continue
+		}
+		if value, ok := m.text(raw); ok {
+			out = append(out, peer.Field{Name: m.name, Value: value})
+		}
+	}
+	return out
+}
+
+// ToolResult is what a tool said. Fields are read-only.
+type ToolResult struct {
+	Content []Content
+	// Structured is structuredContent, raw; nil without.
+	Structured json.RawMessage
+	// IsError: the tool ran and failed; Content says how.
+	IsError bool
+	// Raw is the whole result.
+	Raw json.RawMessage
+}
+
+// Text is the text of all text blocks, one a line.
+func (r *ToolResult) Text() string { return joined(r.Content) }
+
+func readToolResult(raw json.RawMessage) *ToolResult {
+	return &ToolResult{
+		Content:    blocks(member(raw, "content")),
+		Structured: member(raw, "structuredContent"),
+		IsError:    flag(raw, "isError"),
+		Raw:        raw,
+	}
+}
+
+// CallTool calls a tool and waits for what it says. arguments is anything that
+// becomes a JSON object, or nil for none; raw JSON stays as it is. Questions of
+// the tool are answered by the Handlers, and a tool that runs as a task is
+// waited for. A failure of the tool itself is a result with IsError. Errors as
+// of Call, and ErrInputRequired.
+func (c *Client) CallTool(ctx context.Context, name string, arguments any, opts ...CallOption) (*ToolResult, error) {
+	o := options(opts)
+	if c.tools.get(name).task == "required" && c.Profile().Handshake {
+		t, err := c.startTool(ctx, name, arguments, TaskOptions{}, o) // W24.15
 		if err != nil {
-			return err
-		}
-		if before != nil && bytes.Equal(page, before) {
-			return nil
-		}
-		before = page
-		items, _ := strictjson.Get(page, member)
-		if !strictjson.Elements(items, func(item []byte) bool { each(item); return true }) {
-			return fmt.Errorf("client: %s: the answer has no list of %s", method, member)
-		}
-		cursor, ok := strictjson.Get(page, "nextCursor")
-		if !ok || strictjson.IsNull(cursor) || cursors[string(cursor)] || c.profile.Handshake && string(cursor) == `""` {
-			return nil
-		}
-		cursors[string(cursor)] = true
-		params = append(append([]byte(`{"cursor":`), cursor...), '}')
-	}
-	return fmt.Errorf("client: %s has more than %d pages", method, maxPages)
-}
-
-// CallTool calls a tool. arguments is a raw object, or nil for none. The result
-// is raw; a failure of the tool itself is a result with isError. Errors as of
-// Call, and ErrInputRequired.
-func (c *Client) CallTool(ctx context.Context, name string, arguments []byte) ([]byte, error) {
-	params := append(strictjson.Quote([]byte(`{"name":`), name), '}')
-	if arguments != nil {
-		if !strictjson.IsObject(arguments) {
-			return nil, errors.New("client: arguments must be a JSON object")
-		}
-		params = append(append(append(params[:len(params)-1], `,"arguments":`...), arguments...), '}')
-	}
-	raw, err := c.call(ctx, mcp.MethodToolsCall, params, c.schemas.fields(name, arguments))
-	if rpc := rpcError(err); rpc != nil && rpc.Code == mcp.CodeHeaderMismatch {
-		// The schema that says which arguments are repeated in headers is not
-		// known, or has changed (W15.21). A refused request was not run.
-		if _, err := c.ListTools(ctx); err != nil {
 			return nil, err
 		}
-		raw, err = c.call(ctx, mcp.MethodToolsCall, params, c.schemas.fields(name, arguments))
+		return t.Wait(ctx)
 	}
+	r, err := c.toolCall(name, arguments, o)
 	if err != nil {
 		return nil, err
 	}
-	if kind, _ := strictjson.Get(raw, "resultType"); string(kind) == `"input_required"` {
-		return nil, ErrInputRequired
+	raw, kind, _, err := c.callTool(ctx, r)
+	if err != nil {
+		return nil, err
 	}
-	return raw, nil
+	if kind == resultTask {
+		return c.taskOf(raw, true).Wait(ctx)
+	}
+	return readToolResult(raw), nil
+}
+
+// toolCall is a tools/call to make.
+func (c *Client) toolCall(name string, arguments any, o callOptions) (*request, error) {
+	args, err := encodedObject("arguments", arguments)
+	if err != nil {
+		return nil, err
+	}
+	var params object
+	params.set("name", strictjson.Quote(nil, name))
+	if args != nil {
+		params.set("arguments", args)
+	}
+	return &request{
+		method: mcp.MethodToolsCall,
+		params: params.bytes(),
+		opts:   o,
+		fields: func(*conversation) []peer.Field { return c.tools.fields(name, args) },
+	}, nil
+}
+
+// callTool makes a tools/call. A stateless server that misses headers is asked
+// for its schemas, which say what is repeated there, and called again; what it
+// refused it did not run (W15.21).
+func (c *Client) callTool(ctx context.Context, r *request) (json.RawMessage, string, *conversation, error) {
+	raw, kind, v, err := c.rounds(ctx, r)
+	if rpc := rpcError(err); rpc != nil && rpc.Code == mcp.CodeHeaderMismatch && v.binding == mcp.Streamable {
+		if _, err := c.ListTools(ctx); err != nil {
+			return nil, "", v, err
+		}
+		raw, kind, v, err = c.rounds(ctx, r)
+	}
+	return raw, kind, v, err
 }

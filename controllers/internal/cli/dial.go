@@ -19,9 +19,8 @@ const maxAnswer = 64 << 20
 // nobody sits at it to answer what a server may ask.
 func dialMCP(ctx context.Context, endpoint string) (session, error) {
 	transport := &http.Transport{}
-	c, err := client.Connect(ctx, client.HTTPOptions{
-		URL:             endpoint,
-		HTTPClient:      &http.Client{Transport: transport},
+	c, err := client.Connect(ctx, client.Options{
+		Server:          client.HTTP{URL: endpoint, Client: &http.Client{Transport: transport}},
 		Name:            "kubectl-mcp",
 		Version:         "1",
 		MaxMessageBytes: maxAnswer,
@@ -55,11 +54,14 @@ func (c *conversation) tools(ctx context.Context) (all []json.RawMessage, err er
 }
 
 func (c *conversation) call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
-	raw, err := c.CallTool(ctx, tool, args)
-	if errors.Is(err, client.ErrInputRequired) {
+	result, err := c.CallTool(ctx, tool, args, client.Timeout(-1))
+	switch {
+	case errors.Is(err, client.ErrInputRequired):
 		return nil, errors.New("the tool asks back, which this command cannot answer: use a client that can")
+	case err != nil:
+		return nil, told(err)
 	}
-	return raw, told(err)
+	return result.Raw, nil
 }
 
 // told adds the code to an error of the server's.

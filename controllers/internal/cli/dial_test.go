@@ -55,7 +55,7 @@ func endpoint(t *testing.T, modern bool) string {
 		case m.Method == "tools/list":
 			answer("result", `{"tools":[{"name":"b"}],"nextCursor":"2"}`)
 		case m.Params.Name == "asks":
-			answer("result", `{"resultType":"input_required","requestState":"x"}`)
+			answer("result", `{"resultType":"input_required","requestState":"x","inputRequests":{"q":{"method":"roots/list","params":{}}}}`)
 		case m.Params.Name == "a":
 			answer("result", `{"content":[{"type":"text","text":`+string(quoted(m.Params.Arguments))+`}]}`)
 		default:

@@ -73,7 +73,11 @@ func (l *Leg) say(ctx context.Context, out *peer.Outgoing) error {
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return nil
 	}
-	return statusFailure(resp.StatusCode, nil)
+	if resp.StatusCode == http.StatusNotFound && out.Revision == "" && l.SessionID() != "" && l.look(ctx) {
+		l.setGone()
+		return &peer.Failure{Reason: peer.SessionGone, Status: resp.StatusCode, NotDelivered: true}
+	}
+	return refusal(resp, nil)
 }
 
 // began takes the session id of an InitializeResult. An id outside visible

@@ -29,9 +29,12 @@ type Config struct {
 	Header http.Header
 	// MaxMessageBytes bounds one message of the server, decoded.
 	MaxMessageBytes int
-	// Listen keeps a GET open from notifications/initialized on (P6).
+	// Listen keeps a GET open from notifications/initialized on (P6). Without
+	// it, Leg.Listen begins that at any time.
 	Listen bool
-	Hooks  Hooks
+	// Auth adds credentials and answers challenges; nil: Header is all.
+	Auth  Auth
+	Hooks Hooks
 }
 
 // Hooks observe a Leg; nil members are skipped. They must not block.
@@ -43,6 +46,9 @@ type Hooks struct {
 	Resumed func()
 	// HostRefused tells that the server refused this Host header.
 	HostRefused func(host string)
+	// Gone tells that a stream found out that the server has forgotten the
+	// session; a message that finds out fails with peer.SessionGone.
+	Gone func()
 }
 
 // Leg is one client's connection to one server; see New. All methods may be
@@ -119,9 +125,20 @@ func (l *Leg) Send(ctx context.Context, out *peer.Outgoing) error {
 		return err
 	}
 	if out.Method == mcp.NotifyInitialized && l.cfg.Listen {
-		l.once.Do(func() { l.wg.Go(l.listen) })
+		l.Listen()
 	}
 	return nil
+}
+
+// Listen keeps a GET open from now on, once.
+func (l *Leg) Listen() {
+	l.once.Do(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !l.closed {
+			l.wg.Go(l.listen)
+		}
+	})
 }
 
 // Close implements peer.Link: streams end at once, and a session is deleted in

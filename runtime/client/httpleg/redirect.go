@@ -18,14 +18,20 @@ func (l *Leg) do(ctx context.Context, method string, out *peer.Outgoing, edit fu
 	l.mu.Lock()
 	target := l.url
 	l.mu.Unlock()
-	for hops := 0; ; {
+	for hops, challenges := 0, 0; ; {
 		req := l.build(ctx, method, target, out)
 		if edit != nil {
 			edit(req.Header)
 		}
+		if err := l.authorize(req); err != nil {
+			return nil, err
+		}
 		resp, err := l.client.Do(req)
 		if err != nil {
 			return nil, failed(ctx, err)
+		}
+		if l.challenged(ctx, resp, &challenges) {
+			continue
 		}
 		switch resp.StatusCode {
 		case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -31,7 +32,26 @@ func (l *Leg) refused(ctx context.Context, out *peer.Outgoing, resp *http.Respon
 		l.setGone()
 		return &peer.Failure{Reason: peer.SessionGone, Status: resp.StatusCode, NotDelivered: true}
 	}
-	return statusFailure(resp.StatusCode, raw)
+	return refusal(resp, raw)
+}
+
+// refusal is statusFailure with what the head says about coming again.
+func refusal(resp *http.Response, body []byte) *peer.Failure {
+	f := statusFailure(resp.StatusCode, body)
+	f.RetryAfter = retryAfter(resp.Header)
+	return f
+}
+
+// retryAfter reads Retry-After, in seconds or as a date; 0 when there is none.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, 1<<20)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
 }
 
 func answers(raw []byte, id int64) bool {
@@ -69,7 +89,7 @@ func (l *Leg) look(ctx context.Context) bool {
 }
 
 // statusFailure classes a status without an answer in the body.
-func statusFailure(status int, body []byte) error {
+func statusFailure(status int, body []byte) *peer.Failure {
 	f := &peer.Failure{Reason: peer.Status, Status: status}
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:

@@ -140,6 +140,12 @@ func (l *Leg) reopen(ctx context.Context, lastID string) (resp *http.Response, f
 		return resp, false
 	}
 	discard(resp)
+	if resp.StatusCode == http.StatusNotFound && l.SessionID() != "" && l.look(ctx) {
+		l.setGone() // W10.6, W10.7
+		if l.cfg.Hooks.Gone != nil {
+			l.cfg.Hooks.Gone()
+		}
+	}
 	return nil, !passing(resp.StatusCode)
 }
 

@@ -29,6 +29,8 @@ type Request struct {
 	Revision string
 	Name     string
 	Fields   []Field
+	// Quiet: the server is not told when the caller gives up.
+	Quiet bool
 }
 
 // Answer is what the server said: exactly one member is set, raw.
@@ -45,6 +47,7 @@ type Call struct {
 	method string
 	value  any
 	token  []byte // the caller's own progress token, nil when it gave none
+	quiet  bool
 	box    mailbox
 	stop   context.CancelCauseFunc // inline links: ends Send
 	over   atomic.Bool
@@ -102,7 +105,7 @@ func (p *Peer) exchange(ctx context.Context, c *Call, req Request, params []byte
 
 // begin registers the call and makes its params.
 func (p *Peer) begin(req Request) (*Call, []byte, error) {
-	c := &Call{method: req.Method, value: req.Value, box: mailbox{ready: make(chan struct{}, 1), budget: p.cfg.Budget}}
+	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, box: mailbox{ready: make(chan struct{}, 1), budget: p.cfg.Budget}}
 	p.mu.Lock()
 	if p.ended != nil {
 		p.mu.Unlock()
@@ -233,7 +236,7 @@ func (s *settled) result() (Answer, error) {
 // caller (C29, W19.5).
 func (p *Peer) cancelled(ctx context.Context, c *Call, out *Outgoing) {
 	p.forget(c)
-	if out.Method == "initialize" || p.Err() != nil {
+	if out.Method == "initialize" || c.quiet || p.Err() != nil {
 		return
 	}
 	if out.Revision != "" && p.link.Inline() {

@@ -3,6 +3,7 @@ package peer
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Reason is the closed set of ways in which a call gets no answer from the
@@ -47,6 +48,8 @@ type Failure struct {
 	// NotDelivered is set when it is certain that the server did not act on
 	// the request, so that it may be sent again (B0.5).
 	NotDelivered bool
+	// RetryAfter is how long the server asks to be left alone; 0: it does not.
+	RetryAfter time.Duration
 	// Err is the cause underneath, for logs.
 	Err error
 }

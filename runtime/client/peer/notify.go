@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -37,11 +38,22 @@ func (p *Peer) notification(m *jsonrpc.Message, via *Call) {
 		p.notifyCall(m, via)
 		return
 	}
+	if raw, ok := strictjson.Get(m.Meta, mcp.MetaSubscriptionID); ok { // W18.5
+		if c := p.byID(raw); c != nil {
+			p.toCall(m, c, nil)
+			return
+		}
+	}
 	p.unsolicited(Incoming{Msg: m})
 }
 
 func (p *Peer) byToken(m *jsonrpc.Message) *Call {
 	raw, _ := strictjson.Get(m.Params, "progressToken")
+	return p.byID(raw)
+}
+
+// byID is the call in flight with an id of ours.
+func (p *Peer) byID(raw []byte) *Call {
 	id, _, ok := ourID(string(raw))
 	if !ok {
 		return nil

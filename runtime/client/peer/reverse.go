@@ -93,10 +93,15 @@ func (p *Peer) withdraw(m *jsonrpc.Message) {
 	}
 }
 
-// withdrawn ends a request that the server has cancelled; unknown ones are
-// ignored (W19.3).
+// withdrawn ends a request that the server has cancelled, or a subscription of
+// ours that it tears down (W19.9, W40.1); unknown ones are ignored (W19.3).
 func (p *Peer) withdrawn(m *jsonrpc.Message) {
 	raw, _ := strictjson.Get(m.Params, "requestId")
+	if c := p.byID(raw); c != nil && c.method == mcp.MethodListen {
+		p.claim(c.id)
+		c.settle(settled{err: &Failure{Reason: StreamLost, Err: ErrWithdrawn}})
+		return
+	}
 	id, ok := jsonrpc.ParseID(raw)
 	if !ok {
 		return
