@@ -2,7 +2,6 @@ package mcptest
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
 	"github.com/google/go-cmp/cmp"
 )
@@ -23,7 +21,8 @@ const Patience = 30 * time.Second
 // expected; they are for the test's own goroutine.
 type Raw struct {
 	t     testing.TB
-	out   io.WriteCloser
+	write func(b []byte) error
+	close func()      // the way to the other end
 	heard chan []byte // closed at the end
 	once  sync.Once
 	done  chan struct{} // whoever serves the other end has returned
@@ -32,7 +31,9 @@ type Raw struct {
 
 // newRaw makes a peer that writes to out and reads lines from in.
 func newRaw(t testing.TB, out io.WriteCloser, in io.ReadCloser) *Raw {
-	r := &Raw{t: t, out: out, heard: make(chan []byte, 64), done: make(chan struct{})}
+	r := &Raw{t: t, heard: make(chan []byte, 64), done: make(chan struct{})}
+	r.write = func(b []byte) error { _, err := out.Write(b); return err }
+	r.close = func() { _ = out.Close() }
 	stop := make(chan struct{})
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -59,34 +60,18 @@ func newRaw(t testing.TB, out io.WriteCloser, in io.ReadCloser) *Raw {
 	return r
 }
 
-// Stdio serves a Server over a pair of pipes and returns the client's end.
-func Stdio(t testing.TB, server dispatch.Server, o stdio.Options) *Raw {
-	t.Helper()
-	serverIn, clientOut := io.Pipe()
-	clientIn, serverOut := io.Pipe()
-	ctx, stop := context.WithCancel(context.Background())
-	var serving sync.WaitGroup
-	t.Cleanup(func() { stop(); serving.Wait() })
-	r := newRaw(t, clientOut, clientIn)
-	serving.Go(func() {
-		defer close(r.done)
-		r.err = stdio.Serve(ctx, server, o, serverIn, serverOut)
-	})
-	return r
-}
-
 // Say writes lines, each with its line end.
 func (r *Raw) Say(lines ...string) {
 	r.t.Helper()
 	for _, line := range lines {
-		if _, err := io.WriteString(r.out, line+"\n"); err != nil {
+		if err := r.write([]byte(line + "\n")); err != nil {
 			r.t.Fatalf("saying %.200s: %v", line, err)
 		}
 	}
 }
 
 // Write writes bytes as they are.
-func (r *Raw) Write(b []byte) (int, error) { return r.out.Write(b) }
+func (r *Raw) Write(b []byte) error { return r.write(b) }
 
 // Hear returns the next message.
 func (r *Raw) Hear() []byte {
@@ -150,7 +135,7 @@ func (r *Raw) same(want string, got []byte) {
 }
 
 // CloseInput says that nothing more comes; what does can still be heard.
-func (r *Raw) CloseInput() { r.once.Do(func() { _ = r.out.Close() }) }
+func (r *Raw) CloseInput() { r.once.Do(r.close) }
 
 // Wait waits for the end of whoever serves the other end and returns its error.
 // What comes meanwhile is heard and dropped.
