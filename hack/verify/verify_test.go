@@ -10,7 +10,7 @@ import (
 )
 
 // Each case is a small tree and the problems in it, each given by a part of
-// its line. A check that cannot fail would pass its case with none.
+// its line. A check that cannot fail would pass its case with none. P29.
 func TestChecks(t *testing.T) {
 	const doc = "// Package x owns the thing that this test is about.\n"
 	long := strings.Repeat("\nvar _ = 1\n", maxLines/2)

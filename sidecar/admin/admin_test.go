@@ -57,6 +57,7 @@ func TestOnlyGET(t *testing.T) {
 	}
 }
 
+// O6
 func TestStatusIsTheContract(t *testing.T) {
 	code := 3
 	want := config.Status{

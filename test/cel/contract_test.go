@@ -13,7 +13,7 @@ import (
 
 // Values that the operator copies into the sidecar's files as they are. What
 // the schema accepts, the sidecar must load: else a legal McpServer would have
-// pods that never start. O1, O10, R17.
+// pods that never start. O1, O10, R17. R14.
 func TestWhatTheSchemaAcceptsTheSidecarLoads(t *testing.T) {
 	c := strict(t)
 	ns := testkit.Namespace(t, c)
