@@ -63,8 +63,11 @@ func (h *Handle) why(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	if errors.Is(err, ErrOver) || errors.Is(err, ErrUnknown) {
-		return ErrCancelled // the supervisor is about to say so
+	switch { // the supervisor is about to say so
+	case errors.Is(err, ErrOver):
+		return ErrCancelled
+	case errors.Is(err, ErrUnknown):
+		return ErrExpired
 	}
 	return err
 }

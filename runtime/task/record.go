@@ -88,20 +88,21 @@ func (r *Record) Head() Record {
 
 // Size is about how many bytes the record takes.
 func (r *Record) Size() int {
-	n := 512 + len(r.Token) + len(r.Message) + len(r.Result)
+	n := 640 + len(r.Token) + len(r.Message) + len(r.Result)
 	n += errorSize(r.Err)
 	for i := range r.Inputs {
 		in := &r.Inputs[i]
-		n += 128 + len(in.Key) + len(in.Params) + len(in.Result) + errorSize(in.Err)
+		n += 192 + len(in.Key) + len(in.Params) + len(in.Result) + errorSize(in.Err)
 	}
 	return n
 }
 
+// errorSize is how many bytes an error brings.
 func errorSize(e *jsonrpc.Error) int {
 	if e == nil {
 		return 0
 	}
-	return 64 + len(e.Message) + len(e.Data) + len(e.Raw)
+	return len(e.Message) + len(e.Data) + len(e.Raw)
 }
 
 // asked reports whether a question waits for its answer.
