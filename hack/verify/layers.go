@@ -3,12 +3,15 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 )
 
 // layers orders the packages of runtime from low to high. A package imports
 // lower ones only, not its neighbours: whoever reads upward meets nothing that
 // was not explained before. A new package gets its place here.
 var layers = [][]string{
+	{"internal/broken"},
 	{"strictjson", "hook", "seal", "salvage", "auth"},
 	{"jsonrpc", "sse", "transport/stdio", "auth/metadata", "cardinality"},
 	{"mcp", "stream", "auth/guard", "auth/oidc", "auth/token"},

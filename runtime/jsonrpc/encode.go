@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"strconv"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -20,6 +21,9 @@ func EncodeResult(id ID, result []byte) []byte {
 // EncodeError makes an error response. A zero id leaves the member out; where
 // the revision wants null, pass NullID (W1.8, P34).
 func EncodeError(id ID, e *Error) []byte {
+	if broken.Rule("W1.8") {
+		id = NullID()
+	}
 	b := make([]byte, 0, len(head)+len(id.text)+len(e.Raw)+len(e.Message)+len(e.Data)+64)
 	b = appendID(append(b, head...), id)
 	b = append(b, `,"error":`...)
@@ -71,5 +75,8 @@ func appendID(b []byte, id ID) []byte {
 		return b
 	}
 	b = append(b, `,"id":`...)
+	if broken.Rule("W1.5") {
+		return strictjson.Quote(b, id.text)
+	}
 	return append(b, id.text...)
 }

@@ -1,5 +1,7 @@
 package jsonrpc
 
+import "github.com/fairlead-dev/fairlead/runtime/internal/broken"
+
 // ID is a request id as its exact JSON text: `1`, `"1"`, `9007199254740993`.
 // Equality is byte equality, so 1 and "1" differ (W1.5). The zero value means
 // that there is no id. IDs are comparable and may be map keys.
@@ -16,7 +18,7 @@ func NullID() ID { return ID{text: "null"} }
 // (W1.2). Integers are taken by spelling: 1.0 and 1e2 are refused, because a
 // peer that re-spells them would not match them again.
 func ParseID(raw []byte) (id ID, ok bool) {
-	if !isID(raw) {
+	if !isID(raw) && !broken.Rule("W1.2") {
 		return ID{}, false
 	}
 	return ID{text: string(raw)}, true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -107,7 +108,7 @@ func (p *parser) shape() string {
 	switch {
 	case p.result == nil && p.errValue == nil:
 		return "message has no method, result or error"
-	case p.result != nil && p.errValue != nil:
+	case p.result != nil && p.errValue != nil && !broken.Rule("W1.6"):
 		return "response has both result and error"
 	case p.result != nil && m.ID.IsZero():
 		return "result without an id"

@@ -6,6 +6,9 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
+// Path is the capability as the names of nested members.
+func (c Capability) Path() []string { return strings.Split(string(c), ".") }
+
 // Declared reports whether a raw capabilities object holds the capability. A
 // member that is false or null declares nothing; anything else does (unknown
 // members are tolerated).
@@ -13,7 +16,7 @@ func (c Capability) Declared(capabilities []byte) bool {
 	if c == "" {
 		return true
 	}
-	value, ok := strictjson.GetPath(capabilities, strings.Split(string(c), ".")...)
+	value, ok := strictjson.GetPath(capabilities, c.Path()...)
 	return ok && !strictjson.IsNull(value) && string(value) != "false"
 }
 

@@ -3,6 +3,7 @@ package mcp
 import (
 	"strings"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -39,7 +40,7 @@ func ForgedFromClient(key string) bool {
 // StripClientMeta removes those keys from params._meta of a raw message. The
 // result is raw itself when there is nothing to remove.
 func StripClientMeta(raw, meta []byte) ([]byte, error) {
-	if meta == nil {
+	if meta == nil || broken.Rule("P14") {
 		return raw, nil
 	}
 	var edits []strictjson.Edit

@@ -1,5 +1,7 @@
 package mcp
 
+import "github.com/fairlead-dev/fairlead/runtime/internal/broken"
+
 // The protocol revisions, oldest first.
 const (
 	Revision20241105 = "2024-11-05"
@@ -136,6 +138,9 @@ func list(want func(Profile) bool) []string {
 // when it has a handshake, else the newest that has one (W4.3). It never
 // answers with a revision without handshake.
 func Negotiate(requested string) Profile {
+	if broken.Rule("W4.3") {
+		return at(len(profiles) - 1)
+	}
 	var newest Profile
 	for i := range profiles {
 		p := at(i)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
 )
@@ -133,7 +134,7 @@ func (r *Registry) Find(key, principal string) (*Session, bool) {
 	r.mu.Lock()
 	s := r.sessions[key]
 	r.mu.Unlock()
-	if s == nil || s.params.Principal != principal {
+	if s == nil || s.params.Principal != principal && !broken.Rule("B0.6") {
 		return nil, false
 	}
 	return s, true

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 )
 
 // Visitor is told about members while a text is scanned: those of the
@@ -143,7 +145,7 @@ func (s *scanner) name(f *frame, raw, data []byte, end int, policy Policy) error
 	if policy == FromClient && f.members > MaxMembers {
 		return &Error{Kind: ErrMembers, Offset: int64(end)}
 	}
-	if f.unique && !s.names.add(data, end-len(raw), len(raw), f.mark) {
+	if f.unique && !broken.Rule("P8") && !s.names.add(data, end-len(raw), len(raw), f.mark) {
 		return &Error{Kind: ErrDuplicate, Offset: int64(end - len(raw))}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -236,7 +237,7 @@ func (s *settled) result() (Answer, error) {
 // caller (C29, W19.5).
 func (p *Peer) cancelled(ctx context.Context, c *Call, out *Outgoing) {
 	p.forget(c)
-	if out.Method == "initialize" || c.quiet || p.Err() != nil {
+	if out.Method == "initialize" && !broken.Rule("W4.10") || c.quiet || p.Err() != nil {
 		return
 	}
 	if out.Revision != "" && p.link.Inline() {
