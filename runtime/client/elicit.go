@@ -188,7 +188,9 @@ func (f Field) fits(value []byte) error {
 	return nil
 }
 
-func isNumber(raw []byte) bool { return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') }
+func isNumber(raw []byte) bool {
+	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+}
 
 func has(list []string, s string) bool {
 	for _, one := range list {

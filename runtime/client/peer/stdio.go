@@ -46,5 +46,8 @@ func (s *Stdio) Send(ctx context.Context, out *Outgoing) error {
 // CloseInput is stdio.Conn's.
 func (s *Stdio) CloseInput() { s.conn.CloseInput() }
 
+// WaitPipes returns when nothing reads or writes any more; see stdio.Conn.Wait.
+func (s *Stdio) WaitPipes() { s.conn.Wait() }
+
 // Close implements Link.
 func (s *Stdio) Close(cause error) { s.conn.Close(cause) }
