@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/paramheader"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -83,8 +84,8 @@ func (c *Client) look(t Tool) (known, bool) {
 	entry := known{again: t.Idempotent || t.ReadOnly, task: t.TaskSupport}
 	v := c.newest()
 	if v.binding == mcp.Streamable && !v.profile.Handshake {
-		m, valid := mirrored(t.InputSchema)
-		if !valid {
+		m, err := paramheader.Parse(t.InputSchema)
+		if err != nil {
 			if f := c.opts.Observer.ToolDropped; f != nil {
 				f(t.Name)
 			}
@@ -97,7 +98,7 @@ func (c *Client) look(t Tool) (known, bool) {
 
 // known is what calls need to know of a tool.
 type known struct {
-	mirrors mirrors
+	mirrors paramheader.Params
 	again   bool   // idempotent or read-only, says the server
 	task    string // taskSupport
 }
@@ -145,14 +146,8 @@ func (s *catalog) idempotent(name string) bool { return s.get(name).again }
 // fields are the headers of one call (W15.16): annotated arguments that are
 // present and not null.
 func (s *catalog) fields(tool string, arguments []byte) (out []peer.Field) {
-	for _, m := range s.get(tool).mirrors {
-		raw, ok := strictjson.GetPath(arguments, m.path...)
-		if !ok || strictjson.IsNull(raw) {
-			continue
-		}
-		if value, ok := m.text(raw); ok {
-			out = append(out, peer.Field{Name: m.name, Value: value})
-		}
+	for _, f := range s.get(tool).mirrors.Fields(arguments) {
+		out = append(out, peer.Field(f))
 	}
 	return out
 }

@@ -3,16 +3,15 @@ package httpleg
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/paramheader"
 )
 
 const (
@@ -73,24 +72,11 @@ func mirror(h http.Header, out *peer.Outgoing) {
 	h[headerVersion] = []string{out.Revision}
 	h[headerMethod] = []string{out.Method}
 	if out.Name != "" {
-		h[headerName] = []string{EncodeField(out.Name)}
+		h[headerName] = []string{paramheader.Encode(out.Name)}
 	}
 	for _, f := range out.Fields {
-		h.Set(f.Name, EncodeField(f.Value))
+		h.Set(f.Name, paramheader.Encode(f.Value))
 	}
-}
-
-// EncodeField is a mirrored value as a header value: as it is, or in the base64
-// form where a header could not carry it or would be misread (W15.20).
-func EncodeField(value string) string {
-	plain := !strings.HasPrefix(value, "=?base64?") && strings.Trim(value, " \t") == value
-	for i := 0; i < len(value) && plain; i++ {
-		plain = value[i] >= 0x20 && value[i] < 0x7f
-	}
-	if plain {
-		return value
-	}
-	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(value)) + "?="
 }
 
 // failed classes an error of the HTTP client before a response head came.

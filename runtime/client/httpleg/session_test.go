@@ -102,17 +102,6 @@ func TestHeaders(t *testing.T) { // W8.2, W10.4
 	})
 }
 
-func TestEncodeField(t *testing.T) { // W15.20, W15.23
-	for in, want := range map[string]string{
-		"plain": "plain", "us west 1": "us west 1", "": "", "Hëllo": "=?base64?SMOrbGxv?=", " x": "=?base64?IHg=?=", "x\t": "=?base64?eAk=?=",
-		"a\r\nb": "=?base64?YQ0KYg==?=", "=?base64?SGVsbG8=?=": "=?base64?PT9iYXNlNjQ/U0dWc2JHOD0/PQ==?=", "=?BASE64?x?=": "=?BASE64?x?=",
-	} {
-		if got := EncodeField(in); got != want {
-			t.Errorf("EncodeField(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestASessionIdThatCannotBeSentBackIsNone(t *testing.T) {
 	bubble(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Mcp-Session-Id", "a b") // W10.3

@@ -209,7 +209,7 @@ func (a *answer) deliver(o dispatch.Outcome, silence error) {
 	if st != nil {
 		a.conclude(st)
 	}
-	a.body.release()
+	a.body.Release()
 	if a.legacy == nil {
 		return
 	}

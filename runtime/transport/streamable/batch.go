@@ -22,7 +22,7 @@ func (p *posted) batch() *refusal {
 	if !l.Profile().Batches {
 		return invalid(http.StatusBadRequest, hook.RejectMessage, "this revision has no batches")
 	}
-	msgs, err := jsonrpc.ParseBatch(p.body.data, strictjson.FromClient)
+	msgs, err := jsonrpc.ParseBatch(p.body.Data, strictjson.FromClient)
 	if err != nil {
 		return p.unreadable(err)
 	}
@@ -82,12 +82,11 @@ func (p *posted) batched(l *dispatch.Legacy, requests []*jsonrpc.Message) *refus
 		member.start()
 	}
 	// Budget and session are held until the last of them is over, connection or not.
-	holds := *p.body
-	p.body.holds = 0
+	holds := p.body.Hand()
 	go func() {
 		running.Wait()
 		st.End()
-		holds.release()
+		holds.Release()
 		l.Leave()
 	}()
 	l.Arrived()

@@ -3,7 +3,6 @@ package streamable_test
 import (
 	"context"
 	"encoding/base64"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -301,26 +300,6 @@ func TestModernErrorStatus(t *testing.T) {
 					t.Errorf("legacy %d: %d", code, a.status)
 				}
 			}
-		}
-	})
-}
-
-// W15.17: the check of Mcp-Param-* comes after the method is known.
-func TestCheckParams(t *testing.T) {
-	b := &backend{}
-	inLab(t, b, func(l *lab) {
-		l.server.CheckParams = func(h http.Header, m *jsonrpc.Message) *jsonrpc.Error {
-			if m.Method == "tools/call" && h.Get("Mcp-Param-Region") == "" {
-				return jsonrpc.Errorf(mcp.CodeHeaderMismatch, "Mcp-Param-Region is required")
-			}
-			return nil
-		}
-		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a",` + envelope + `}}`
-		if a := l.ask(call{body: body, header: modern("tools/call", "Mcp-Name", "a")}); a.status != 400 || a.code() != "-32020" || b.served() != 0 {
-			t.Errorf("%d %s", a.status, a.body)
-		}
-		if a := l.ask(call{body: body, header: modern("tools/call", "Mcp-Name", "a", "Mcp-Param-Region", "eu")}); a.status != 200 {
-			t.Errorf("%d %s", a.status, a.body)
 		}
 	})
 }

@@ -1,38 +1,16 @@
 package streamable_test
 
 import (
-	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
-
-// FuzzDecodeHeader: a value and its sentinel mean the same text (W15.4), and
-// nothing that is not UTF-8 comes out.
-func FuzzDecodeHeader(f *testing.F) {
-	for _, seed := range []string{"add", "", "=?base64?SGVsbG8=?=", "=?base64?SGVsbG8?=", "=?BASE64?eA==?=", "us west 1", "é", "a\r\nb", "=?base64??="} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, value string) {
-		text, ok := streamable.DecodeHeader(value)
-		if ok && !utf8.ValidString(text) {
-			t.Fatalf("%q became %q", value, text)
-		}
-		if utf8.ValidString(value) {
-			back, ok := streamable.DecodeHeader("=?base64?" + base64.StdEncoding.EncodeToString([]byte(value)) + "?=")
-			if !ok || back != value {
-				t.Fatalf("the sentinel of %q became %q, %v", value, back, ok)
-			}
-		}
-	})
-}
 
 // FuzzRequest: whatever is sent, the answer is one that the protocol has, and
 // is JSON or an event stream of JSON. Nothing panics.

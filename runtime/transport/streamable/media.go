@@ -1,12 +1,9 @@
 package streamable
 
 import (
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-
-	"github.com/fairlead-dev/fairlead/runtime/hook"
 )
 
 const (
@@ -67,17 +64,4 @@ func quality(params string) float64 {
 		}
 	}
 	return 1
-}
-
-// mediaType checks Content-Type and Content-Encoding of a POST (P33.1, P33.5).
-func (q *request) mediaType() *refusal {
-	media, params, err := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
-	charset, given := params["charset"]
-	if err != nil || media != typeJSON || given && !strings.EqualFold(charset, "utf-8") {
-		return invalid(http.StatusUnsupportedMediaType, hook.RejectMediaType, "content type must be application/json").closing()
-	}
-	if coding := q.r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return invalid(http.StatusUnsupportedMediaType, hook.RejectEncoding, "content encoding not supported").with("Accept-Encoding", "identity").closing()
-	}
-	return nil
 }

@@ -1,15 +1,13 @@
 package streamable
 
 import (
-	"encoding/base64"
 	"net/http"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/paramheader"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -49,10 +47,8 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 			return false, refuse(http.StatusOK, hook.RejectMessage, jsonrpc.CodeInvalidParams, "unknown log level").about(p.msg.ID) // W23.8
 		}
 	}
-	if p.s.CheckParams != nil {
-		if err := p.s.CheckParams(p.r.Header, p.msg); err != nil {
-			return false, mismatched(p.msg.ID, err)
-		}
+	if refusal := p.params(); refusal != nil {
+		return false, refusal
 	}
 	method, _ := profile.Method(p.msg.Method)
 	return p.run(req, method, p.s.Handler.Serve)
@@ -107,34 +103,45 @@ func (p *posted) mirrors(profile mcp.Profile) *refusal {
 	if !given {
 		return mismatch(p.msg.ID, "Mcp-Name is required")
 	}
-	value, ok := DecodeHeader(values[0])
+	value, ok := paramheader.Decode(values[0])
 	if !ok || value != name {
 		return mismatch(p.msg.ID, "Mcp-Name must equal params."+m.NameParam)
 	}
 	return nil
 }
 
-// DecodeHeader reads a mirrored header value: the Base64 sentinel is decoded
-// (W15.4, W15.23), anything else is taken literally. ok is false for a sentinel
-// that does not decode to UTF-8, or a literal with characters that a header
-// value may not hold (W15.3).
-func DecodeHeader(value string) (text string, ok bool) {
-	const prefix, suffix = "=?base64?", "?="
-	if inner, found := strings.CutPrefix(value, prefix); found {
-		if inner, found = strings.CutSuffix(inner, suffix); found {
-			decoded, err := base64.StdEncoding.Strict().DecodeString(inner)
-			if err != nil || !utf8.Valid(decoded) || strings.ContainsAny(inner, "\r\n") {
-				return "", false
-			}
-			return string(decoded), true
-		}
+// params compares Mcp-Param-* with the arguments of a tool call (W15.17). A
+// schema whose annotations are invalid asks for nothing: its clients do not see
+// the tool (W15.15).
+func (p *posted) params() *refusal {
+	if p.s.ParamSchema == nil || p.msg.Method != mcp.MethodToolsCall {
+		return nil
 	}
-	for i := range len(value) {
-		if c := value[i]; c >= 0x7f || c < ' ' && c != '\t' {
+	raw, _ := strictjson.Get(p.msg.Params, "name")
+	name, ok := strictjson.String(raw)
+	if !ok {
+		return nil
+	}
+	schema, ok := p.s.ParamSchema(name)
+	if !ok {
+		return nil
+	}
+	params, err := paramheader.Parse(schema)
+	if err != nil || params == nil {
+		return nil
+	}
+	arguments, _ := strictjson.Get(p.msg.Params, "arguments")
+	err = params.Check(func(name string) (string, bool) {
+		values := p.r.Header.Values(name)
+		if len(values) == 0 {
 			return "", false
 		}
+		return values[0], true // one at most, or the edge had refused it
+	}, arguments)
+	if err != nil {
+		return mismatch(p.msg.ID, err.Error())
 	}
-	return value, true
+	return nil
 }
 
 func missingEnvelope(id jsonrpc.ID) *refusal {
@@ -147,10 +154,6 @@ func badEnvelope(id jsonrpc.ID, text string) *refusal {
 
 func mismatch(id jsonrpc.ID, text string) *refusal {
 	return refuse(http.StatusBadRequest, hook.RejectHeaderMismatch, mcp.CodeHeaderMismatch, text).about(id)
-}
-
-func mismatched(id jsonrpc.ID, err *jsonrpc.Error) *refusal {
-	return &refusal{status: http.StatusBadRequest, err: err, id: id, reason: hook.RejectHeaderMismatch}
 }
 
 // unsupported names the modern revisions only, so that a client cannot loop

@@ -8,46 +8,48 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/runtime/transport/internal/edge"
 )
 
 // posted is a POST whose body has been read as one message.
 type posted struct {
 	*request
-	body    *body
+	body    *edge.Body
 	accepts accepts
 	msg     *jsonrpc.Message
 }
 
 // post serves one POST in the order of W16.
 func (q *request) post() *refusal {
-	if refusal := q.mediaType(); refusal != nil {
-		return refusal
+	if denial := edge.MediaType(q.r.Header); denial != nil {
+		return denied(denial)
 	}
 	p := &posted{request: q, accepts: accept(q.r.Header)}
 	if !p.accepts.json && !p.accepts.stream {
 		return invalid(http.StatusNotAcceptable, hook.RejectAccept, "accept application/json or text/event-stream").closing()
 	}
-	var refusal *refusal
-	if p.body, refusal = q.read(); refusal != nil {
-		return refusal
+	var denial *edge.Denial
+	if p.body, denial = q.read(); denial != nil {
+		return denied(denial)
 	}
 	// Whoever starts a request keeps the body until its end.
 	kept := false
 	defer func() {
 		if !kept {
-			p.body.release()
+			p.body.Release()
 		}
 	}()
-	if jsonrpc.IsBatch(p.body.data) {
+	if jsonrpc.IsBatch(p.body.Data) {
 		return p.batch()
 	}
-	msg, err := jsonrpc.Parse(p.body.data, strictjson.FromClient)
+	msg, err := jsonrpc.Parse(p.body.Data, strictjson.FromClient)
 	if err != nil {
 		return q.unreadable(err)
 	}
 	if p.msg, err = clean(msg); err != nil {
 		return q.unreadable(err)
 	}
+	var refusal *refusal
 	kept, refusal = p.era()
 	return refusal
 }

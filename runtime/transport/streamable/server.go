@@ -10,7 +10,6 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
-	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
@@ -47,10 +46,11 @@ type Server struct {
 	// an *auth.Refusal as its cause (jsonrpc.Error.Cause); nil says what the
 	// refusal says, without metadata.
 	Challenge func(*auth.Refusal) string
-	// CheckParams compares Mcp-Param headers of a modern request with its
-	// arguments (W15.17); nil checks nothing. The error's code should be
-	// HeaderMismatch.
-	CheckParams func(h http.Header, m *jsonrpc.Message) *jsonrpc.Error
+	// ParamSchema finds the inputSchema of a tool, whose Mcp-Param headers are
+	// then compared with the arguments of a modern call (W15.17); ok is false
+	// for a tool that is not known, and nil checks nothing (P25). It must be
+	// quick: a schema that has to be fetched first is fetched elsewhere.
+	ParamSchema func(tool string) (schema []byte, ok bool)
 	// Budget bounds buffered bytes; nil means one of its own.
 	Budget *stream.Budget
 	// StreamLimits bound streams.
