@@ -1,0 +1,125 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/stream"
+)
+
+// bodyStep is how much of a body without length is admitted at a time.
+const bodyStep = 64 << 10
+
+// Body is a request body with what it holds of the budget.
+type Body struct {
+	// Data are the bytes; they stay valid after Release.
+	Data     []byte
+	holds    int64
+	budget   *stream.Budget
+	deadline time.Time // for the bytes, and for room to put them
+}
+
+// Release gives the budget back. Once; it may be called from anywhere.
+func (b *Body) Release() {
+	b.budget.Release(b.holds)
+	b.holds = 0
+}
+
+// Hand gives the hold on the budget to another Body, which has no bytes.
+func (b *Body) Hand() *Body {
+	out := &Body{holds: b.holds, budget: b.budget}
+	b.holds = 0
+	return out
+}
+
+// Limits bound a body.
+type Limits struct {
+	Bytes  int64
+	Time   time.Duration
+	Budget *stream.Budget
+}
+
+// Read takes the whole body: bounded in size (413) and time (408), and
+// admitted against the budget before it is read (P18).
+func Read(rc *http.ResponseController, r *http.Request, l Limits) (*Body, *Denial) {
+	if r.ContentLength > l.Bytes {
+		return nil, tooLarge()
+	}
+	deadline := time.Now().Add(l.Time)
+	timed := rc.SetReadDeadline(deadline) == nil
+	b := &Body{budget: l.Budget, deadline: deadline}
+	denial := b.fill(r, l.Bytes)
+	if timed {
+		// The deadline is the connection's: it must not outlive the body, or
+		// it would end the request (P33.10).
+		_ = rc.SetReadDeadline(time.Time{})
+	}
+	if denial != nil {
+		b.Release()
+		return nil, denial
+	}
+	return b, nil
+}
+
+func (b *Body) fill(r *http.Request, limit int64) *Denial {
+	size := r.ContentLength
+	if size < 0 {
+		size = min(bodyStep, limit)
+	}
+	if err := b.admit(r.Context(), size); err != nil {
+		return Overloaded()
+	}
+	b.Data = make([]byte, 0, size+1) // one more, so that the end is seen without growing
+	for {
+		if len(b.Data) == cap(b.Data) {
+			if int64(len(b.Data)) > limit {
+				return tooLarge()
+			}
+			step := min(int64(len(b.Data)), limit+1-int64(len(b.Data)))
+			if err := b.admit(r.Context(), step); err != nil {
+				return Overloaded()
+			}
+			grown := make([]byte, len(b.Data), int64(len(b.Data))+step)
+			copy(grown, b.Data)
+			b.Data = grown
+		}
+		n, err := r.Body.Read(b.Data[len(b.Data):cap(b.Data)])
+		b.Data = b.Data[:len(b.Data)+n]
+		if int64(len(b.Data)) > limit {
+			return tooLarge()
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return deny(http.StatusRequestTimeout, hook.RejectSlowBody, "body took too long")
+		case err != nil:
+			return deny(http.StatusBadRequest, hook.RejectMessage, "body could not be read")
+		}
+	}
+}
+
+// admit takes n bytes of the budget, waiting for them at most until the body's
+// deadline.
+func (b *Body) admit(ctx context.Context, n int64) error {
+	if n == 0 || b.budget.AcquireNow(n) {
+		b.holds += n
+		return nil
+	}
+	ctx, cancel := context.WithDeadline(ctx, b.deadline)
+	defer cancel()
+	if err := b.budget.Acquire(ctx, n); err != nil {
+		return err
+	}
+	b.holds += n
+	return nil
+}
+
+func tooLarge() *Denial {
+	return deny(http.StatusRequestEntityTooLarge, hook.RejectTooLarge, "body is too large")
+}
