@@ -76,7 +76,7 @@ func refineFields(s *generator.Schema, t reflect.Type, at string) error {
 		return nil
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		name, ok := jsonName(f)
+		name, ok := FieldName(f)
 		sub := s.Properties[name]
 		if !ok || sub == nil {
 			continue

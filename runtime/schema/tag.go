@@ -23,7 +23,9 @@ import (
 //	title= header=  header becomes x-mcp-header (W15.13)
 const Tag = "schema"
 
-func jsonName(f reflect.StructField) (string, bool) {
+// FieldName is the name of a struct field in JSON; ok is false for one that is
+// not there.
+func FieldName(f reflect.StructField) (string, bool) {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "-" || !f.IsExported() {
 		return "", false

@@ -141,6 +141,12 @@ func validKeyID(id string) bool {
 // Seal makes `<key id>.<base64url>` of plaintext. It fails without keys and
 // when the result would exceed MaxToken.
 func (k *Keyring) Seal(p Purpose, plaintext []byte) (string, error) {
+	return k.SealLong(p, plaintext, MaxToken)
+}
+
+// SealLong is Seal with another bound than MaxToken, for handles that travel in
+// bodies.
+func (k *Keyring) SealLong(p Purpose, plaintext []byte, longest int) (string, error) {
 	r := k.ring.Load()
 	if r == nil {
 		return "", ErrNoKey
@@ -148,7 +154,7 @@ func (k *Keyring) Seal(p Purpose, plaintext []byte) (string, error) {
 	aead := r.keys[r.sealWith][p]
 	sealed := aead.Seal(nil, nil, plaintext, k.bind(p))
 	token := r.sealWith + "." + encoding.EncodeToString(sealed)
-	if len(token) > MaxToken {
+	if len(token) > longest {
 		return "", ErrTooLong
 	}
 	return token, nil
@@ -156,8 +162,13 @@ func (k *Keyring) Seal(p Purpose, plaintext []byte) (string, error) {
 
 // Open returns what was sealed. Whatever is wrong, the error is ErrUnknown.
 func (k *Keyring) Open(p Purpose, token string) ([]byte, error) {
+	return k.OpenLong(p, token, MaxToken)
+}
+
+// OpenLong is Open for what SealLong made.
+func (k *Keyring) OpenLong(p Purpose, token string, longest int) ([]byte, error) {
 	r := k.ring.Load()
-	if r == nil || len(token) > MaxToken {
+	if r == nil || len(token) > longest {
 		return nil, ErrUnknown
 	}
 	id, text, ok := strings.Cut(token, ".")

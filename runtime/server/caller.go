@@ -1,0 +1,46 @@
+package server
+
+import (
+	"github.com/fairlead-dev/fairlead/runtime/auth"
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+)
+
+// Caller is for whom something is listed, called, read or told.
+type Caller struct {
+	Principal string
+	// Identity is nil for anonymous callers, and where only a session is
+	// known that was made with one (see Principal).
+	Identity *auth.Identity
+	Revision string
+	// ClientCapabilities is the raw object that holds for the request or the
+	// session.
+	ClientCapabilities []byte
+	// Session is the key of the legacy session, "" without one.
+	Session string
+}
+
+// Declares reports whether the client declared a capability.
+func (c Caller) Declares(capability mcp.Capability) bool {
+	return capability.Declared(c.ClientCapabilities)
+}
+
+func callerOf(x *dispatch.Exchange) Caller {
+	c := Caller{Principal: x.Principal(), Identity: x.Identity(), Revision: x.Revision(), ClientCapabilities: x.ClientCapabilities()}
+	if s := x.Session(); s != nil {
+		c.Session = s.Key()
+	}
+	return c
+}
+
+func callerOfSession(s dispatch.Session) Caller {
+	return Caller{Principal: s.Principal(), Revision: s.Revision(), ClientCapabilities: s.ClientCapabilities(), Session: s.Key()}
+}
+
+// sees reports whether an item shows itself to a caller.
+func (s *Server) sees(who Caller, kind Kind, name string, own func(Caller) bool) bool {
+	if own != nil && !own(who) {
+		return false
+	}
+	return s.opt.Visible == nil || s.opt.Visible(who, kind, name)
+}

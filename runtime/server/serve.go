@@ -1,0 +1,98 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+)
+
+// method serves one request method; what it returns is completed for the
+// revision afterwards.
+type method struct {
+	// needs is the capability without which the method is unknown (W5.6).
+	needs mcp.Capability
+	serve func(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome
+}
+
+func (s *Server) table() map[string]method {
+	t := map[string]method{
+		mcp.MethodDiscover:      {serve: s.discover},
+		mcp.MethodToolsList:     {needs: mcp.CapTools, serve: s.listTools},
+		mcp.MethodToolsCall:     {needs: mcp.CapTools, serve: s.callTool},
+		mcp.MethodPromptsList:   {needs: mcp.CapPrompts, serve: s.listPrompts},
+		mcp.MethodPromptsGet:    {needs: mcp.CapPrompts, serve: s.getPrompt},
+		mcp.MethodResourcesList: {needs: mcp.CapResources, serve: s.listResources},
+		mcp.MethodTemplatesList: {needs: mcp.CapResources, serve: s.listTemplates},
+		mcp.MethodResourcesRead: {needs: mcp.CapResources, serve: s.readResource},
+		mcp.MethodSubscribe:     {needs: mcp.CapSubscribe, serve: s.subscribe},
+		mcp.MethodUnsubscribe:   {needs: mcp.CapSubscribe, serve: s.unsubscribe},
+		mcp.MethodComplete:      {needs: mcp.CapCompletions, serve: s.complete},
+		mcp.MethodSetLevel:      {needs: mcp.CapLogging, serve: s.setLevel},
+		mcp.MethodListen:        {serve: s.listen},
+	}
+	for _, name := range []string{mcp.MethodTasksGet, mcp.MethodTasksList, mcp.MethodTasksResult, mcp.MethodTasksCancel, mcp.MethodTasksUpdate} {
+		t[name] = method{needs: mcp.CapTasks, serve: s.serveTasks}
+	}
+	return t
+}
+
+// Serve implements dispatch.Server.
+func (s *Server) Serve(ctx context.Context, x *dispatch.Exchange) (o dispatch.Outcome) {
+	defer s.guard(&o)
+	name := x.Msg.Method
+	if own := s.raw.get(name); own != nil {
+		return s.finish(x, own.handler(ctx, x))
+	}
+	m, known := s.methods[name]
+	if _, has := x.Profile().Method(name); !known || !has || !s.offers(m.needs) {
+		return unknownMethod()
+	}
+	if level := x.LogLevel(); level != "" && !mcp.LogLevel(level) {
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "there is no such log level")) // W23.8
+	}
+	return s.finish(x, m.serve(ctx, x))
+}
+
+func unknownMethod() dispatch.Outcome {
+	return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
+}
+
+// Notify implements dispatch.Server: of the client's notifications only the
+// change of roots is anything to a server, and handlers ask for roots anew.
+func (s *Server) Notify(context.Context, dispatch.Session, *jsonrpc.Message) {}
+
+// Closed implements dispatch.Server: the one place where everything that a
+// session had here ends.
+func (s *Server) Closed(session dispatch.Session, _ error) { s.watchers.end(session) }
+
+// guard turns a panic of a handler into an internal error.
+func (s *Server) guard(o *dispatch.Outcome) {
+	if v := recover(); v != nil {
+		stack := debug.Stack()
+		s.opt.Observer.Panic(v, stack)
+		s.opt.Logger.Error("a handler panicked", "panic", fmt.Sprint(v), "stack", string(stack))
+		*o = dispatch.Fail(internal())
+	}
+}
+
+type rawEntry struct {
+	handler dispatch.Handler
+}
+
+// Handle serves a method by hand, also one that the server serves by itself
+// and one that no revision knows. The handler gets the exchange as it came; its
+// result is completed with what every result of the revision carries
+// (resultType, serverInfo, caching hints), unless it has them. It returns
+// ErrDuplicate for a second handler, and refuses initialize and ping, which
+// belong to the front.
+func (s *Server) Handle(method string, h dispatch.Handler) error {
+	switch method {
+	case "", mcp.MethodInitialize, mcp.MethodPing:
+		return fmt.Errorf("method %q: %w", method, ErrName)
+	}
+	return s.raw.add(method, &rawEntry{handler: h})
+}

@@ -1,0 +1,58 @@
+package server
+
+import (
+	"context"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+)
+
+// subscribe serves resources/subscribe (W26.8): the session is told when the
+// resource changes. What the caller could not read does not exist.
+func (s *Server) subscribe(_ context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	state, uri, bad := s.subscription(x)
+	if bad != nil {
+		return dispatch.Fail(bad)
+	}
+	if s.find(callerOf(x), uri) == nil {
+		return dispatch.Fail(notFound(x.Profile(), uri))
+	}
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	if _, there := state.uris[uri]; !there && len(state.uris) >= s.opt.MaxSubscriptions {
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "the session has too many subscriptions").WithReason(mcp.ReasonBusy))
+	}
+	if state.uris == nil {
+		state.uris = map[string]struct{}{}
+	}
+	state.uris[uri] = struct{}{}
+	return empty()
+}
+
+// unsubscribe serves resources/unsubscribe; what was not subscribed does not
+// matter.
+func (s *Server) unsubscribe(_ context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	state, uri, bad := s.subscription(x)
+	if bad != nil {
+		return dispatch.Fail(bad)
+	}
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	delete(state.uris, uri)
+	return empty()
+}
+
+func (s *Server) subscription(x *dispatch.Exchange) (*sessionState, string, *jsonrpc.Error) {
+	raw, _ := strictjson.Get(x.Msg.Params, "uri")
+	uri, ok := strictjson.String(raw)
+	if !ok || uri == "" {
+		return nil, "", jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "uri must be an absolute URI")
+	}
+	state := stateOf(x.Session())
+	if state == nil {
+		return nil, "", jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a subscription needs a session")
+	}
+	return state, uri, nil
+}
