@@ -14,10 +14,10 @@ import (
 // exchange is one request in flight and its way back to the client.
 type exchange struct {
 	c         *Conn
-	msg       *jsonrpc.Message
-	legacy    *legacy // nil for modern requests
+	msg       inbound
+	profile   mcp.Profile // of modern requests
+	legacy    *legacy     // nil for modern requests
 	listening bool
-	done      func() // the bytes of the request are not needed any more
 	after     func(o dispatch.Outcome, silence error)
 
 	mu    sync.Mutex // also the order of what is sent
@@ -40,7 +40,7 @@ var (
 func (x *exchange) start(parent context.Context, req dispatch.Request, h dispatch.Handler) {
 	c := x.c
 	if refusal, ok := c.enter(); !ok {
-		x.done()
+		x.msg.done()
 		c.refuse(x.msg.ID, refusal)
 		return
 	}
@@ -51,7 +51,7 @@ func (x *exchange) start(parent context.Context, req dispatch.Request, h dispatc
 	}
 	c.mu.Unlock()
 	if twice {
-		x.done()
+		x.msg.done()
 		c.leave()
 		c.refuse(x.msg.ID, duplicate())
 		return
@@ -111,7 +111,7 @@ func (x *exchange) deliver(o dispatch.Outcome, silence error) {
 	if x.after != nil {
 		x.after(o, silence)
 	}
-	x.done()
+	x.msg.done()
 	x.c.leave()
 }
 

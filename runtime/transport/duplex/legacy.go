@@ -22,29 +22,24 @@ type legacy struct {
 
 	// Under Conn.mu.
 	open bool
-	held []heldRequest
-}
-
-type heldRequest struct {
-	msg  *jsonrpc.Message
-	done func()
+	held []inbound
 }
 
 // initialize opens the session (W4). A second one while there is a session is
 // refused.
-func (c *Conn) initialize(m *jsonrpc.Message, done func()) {
+func (c *Conn) initialize(m inbound) {
 	hello, refusal := envelope.Handshake(m.Params)
 	if refusal == nil {
-		refusal = c.adopt(m, hello, done)
+		refusal = c.adopt(m, hello)
 	}
 	if refusal != nil {
 		c.cfg.Observer.Reject(hook.RejectSession)
-		done()
+		m.done()
 		c.refuse(m.ID, refusal)
 	}
 }
 
-func (c *Conn) adopt(m *jsonrpc.Message, hello envelope.Hello, done func()) *jsonrpc.Error {
+func (c *Conn) adopt(m inbound, hello envelope.Hello) *jsonrpc.Error {
 	if c.current() != nil {
 		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is initialized already")
 	}
@@ -76,7 +71,9 @@ func (c *Conn) adopt(m *jsonrpc.Message, hello envelope.Hello, done func()) *jso
 	if c.cfg.Patient {
 		l.touched()
 	}
-	x := &exchange{c: c, msg: m, legacy: l, after: l.opened, done: func() { done(); l.Leave() }}
+	given := m.done
+	m.done = func() { given(); l.Leave() }
+	x := &exchange{c: c, msg: m, legacy: l, after: l.opened}
 	x.start(l.Context(), l.request(m, nil), l.Open)
 	return nil
 }
@@ -98,7 +95,7 @@ func (l *legacy) opened(o dispatch.Outcome, silence error) {
 			return
 		}
 		for _, h := range held {
-			l.serve(h.msg, h.done)
+			l.serve(h)
 		}
 	}
 }
@@ -118,7 +115,7 @@ func (l *legacy) ended() {
 	for _, h := range held {
 		h.done()
 		if !errors.Is(cause, dispatch.ErrDisconnected) {
-			c.refuse(h.msg.ID, dispatch.Explain(cause))
+			c.refuse(h.ID, dispatch.Explain(cause))
 		}
 	}
 	if closed == nil && c.cfg.SessionEnded != nil {
@@ -132,10 +129,10 @@ func (l *legacy) touched() { l.hold.Do(func() { l.Enter() }) }
 
 // legacyRequest serves a request on the session. Without one there is only
 // ping (W4.1).
-func (c *Conn) legacyRequest(m *jsonrpc.Message, done func()) {
+func (c *Conn) legacyRequest(m inbound) {
 	l := c.current()
 	if l == nil {
-		c.early(m, done)
+		c.early(m)
 		return
 	}
 	l.touched()
@@ -143,25 +140,25 @@ func (c *Conn) legacyRequest(m *jsonrpc.Message, done func()) {
 	hold := !l.open && m.Method != mcp.MethodPing
 	full := hold && len(l.held) >= MaxHeld
 	if hold && !full {
-		l.held = append(l.held, heldRequest{m, done})
+		l.held = append(l.held, m)
 	}
 	c.mu.Unlock()
 	switch {
 	case full:
-		done()
+		m.done()
 		c.refuse(m.ID, jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests before initialize is answered").WithReason(mcp.ReasonBusy))
 	case !hold:
-		l.serve(m, done)
+		l.serve(m)
 	}
 }
 
-func (c *Conn) early(m *jsonrpc.Message, done func()) {
+func (c *Conn) early(m inbound) {
 	if m.Method == mcp.MethodPing {
 		p, _ := mcp.Lookup(mcp.AssumedRevision)
-		c.answer(dispatch.Request{Msg: m, Profile: p, Principal: c.Principal(), Identity: c.cfg.Identity}, done)
+		c.answer(m, dispatch.Request{Msg: m.Message, Profile: p, Principal: m.who.Name(), Identity: m.who})
 		return
 	}
-	defer done()
+	defer m.done()
 	c.cfg.Observer.Reject(hook.RejectSession)
 	if m.Method == mcp.MethodDiscover {
 		c.refuse(m.ID, envelope.Missing())
@@ -170,19 +167,19 @@ func (c *Conn) early(m *jsonrpc.Message, done func()) {
 	c.refuse(m.ID, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "initialize comes first"))
 }
 
-func (l *legacy) serve(m *jsonrpc.Message, done func()) {
+func (l *legacy) serve(m inbound) {
 	c := l.c
-	x := &exchange{c: c, msg: m, legacy: l, done: done}
+	x := &exchange{c: c, msg: m, legacy: l}
 	req := l.request(m, x)
-	if c.answer(req, done) {
+	if c.answer(m, req) {
 		return
 	}
 	x.start(l.Context(), req, c.cfg.Dispatcher.Server.Serve)
 }
 
-func (l *legacy) request(m *jsonrpc.Message, ch dispatch.Channel) dispatch.Request {
+func (l *legacy) request(m inbound, ch dispatch.Channel) dispatch.Request {
 	return dispatch.Request{
-		Msg: m, Profile: l.Profile(), Session: l.Legacy, Principal: l.Principal(), Identity: l.c.cfg.Identity,
+		Msg: m.Message, Profile: l.Profile(), Session: l.Legacy, Principal: l.Principal(), Identity: m.who,
 		ClientCapabilities: l.ClientCapabilities(), ClientInfo: l.ClientInfo(), Channel: ch,
 	}
 }

@@ -10,23 +10,23 @@ import (
 
 // modern serves a request that carries its own envelope. There are no headers
 // to agree with here, so the order is: version, the rest, method (P34).
-func (c *Conn) modern(m *jsonrpc.Message, claimed []byte, done func()) {
-	about, refusal := c.read(m, claimed)
+func (c *Conn) modern(m inbound, claimed []byte) {
+	about, refusal := c.read(m.Message, claimed)
 	if refusal != nil {
 		c.cfg.Observer.Reject(reasonOf(refusal))
-		done()
+		m.done()
 		c.refuse(m.ID, refusal)
 		return
 	}
 	c.mu.Lock()
 	c.profile = about.Profile
 	c.mu.Unlock()
-	x := &exchange{c: c, msg: m, done: done}
+	x := &exchange{c: c, msg: m, profile: about.Profile}
 	req := dispatch.Request{
-		Msg: m, Profile: about.Profile, Principal: c.Principal(), Identity: c.cfg.Identity,
+		Msg: m.Message, Profile: about.Profile, Principal: m.who.Name(), Identity: m.who,
 		ClientCapabilities: about.Capabilities, ClientInfo: about.Info, Channel: x,
 	}
-	if c.answer(req, done) {
+	if c.answer(m, req) {
 		return
 	}
 	method, _ := about.Profile.Method(m.Method)
@@ -36,21 +36,21 @@ func (c *Conn) modern(m *jsonrpc.Message, claimed []byte, done func()) {
 
 // answer answers what needs no Server, see Dispatcher.Answer, away from the
 // reader: links of the stacks may wait.
-func (c *Conn) answer(req dispatch.Request, done func()) bool {
-	m, known := req.Profile.Method(req.Msg.Method)
-	if req.Profile.Serves(req.Msg.Method) && (!known || m.Name != mcp.MethodPing) {
+func (c *Conn) answer(m inbound, req dispatch.Request) bool {
+	method, known := req.Profile.Method(m.Method)
+	if req.Profile.Serves(m.Method) && (!known || method.Name != mcp.MethodPing) {
 		return false
 	}
 	if refusal, ok := c.enter(); !ok {
-		done()
-		c.refuse(req.Msg.ID, refusal)
+		m.done()
+		c.refuse(m.ID, refusal)
 		return true
 	}
 	work := func() {
 		defer c.leave()
-		defer done()
+		defer m.done()
 		if o, answered := c.cfg.Dispatcher.Answer(c.base, req); answered {
-			c.say(encode(req.Msg.ID, o))
+			c.say(encode(m.ID, o))
 		}
 	}
 	if !c.quick.add(work) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -15,24 +16,34 @@ import (
 )
 
 // Receive takes one message or batch and returns when it has been handed on;
-// it does not wait for handlers. raw is the Conn's from here on. done, when not
-// nil, is called once when the bytes are not needed any more. The error, a
+// it does not wait for handlers. raw is the Conn's from here on. The error, a
 // *jsonrpc.ParseError, says that raw is no message of this conversation;
 // nothing was said to the client then, see Unreadable.
-func (c *Conn) Receive(raw []byte, done func()) error {
+func (c *Conn) Receive(raw []byte) error { return c.ReceiveFrom(c.cfg.Identity, raw, nil) }
+
+// ReceiveFrom is Receive where each message is authenticated by itself. done,
+// when not nil, is called once when the bytes are not needed any more.
+func (c *Conn) ReceiveFrom(who *auth.Identity, raw []byte, done func()) error {
 	if done == nil {
 		done = func() {}
 	}
 	if jsonrpc.IsBatch(raw) {
-		return c.batch(raw, done)
+		return c.batch(who, raw, done)
 	}
 	m, err := envelope.Parse(raw)
 	if err != nil {
 		done()
 		return err
 	}
-	c.one(m, done)
+	c.one(inbound{m, who, done})
 	return nil
+}
+
+// inbound is a message on its way in.
+type inbound struct {
+	*jsonrpc.Message
+	who  *auth.Identity
+	done func() // the bytes are not needed any more
 }
 
 // Unreadable is the answer to bytes that Receive refused. The id is the
@@ -69,95 +80,113 @@ func (c *Conn) TooLarge(what salvage.Peek) {
 		c.refuse(id, lost)
 	case what.Method: // a notification is never answered (W1.10)
 	case what.Object && known:
-		c.one(&jsonrpc.Message{Kind: jsonrpc.KindResponse, ID: id, Err: lost}, func() {})
+		c.one(inbound{&jsonrpc.Message{Kind: jsonrpc.KindResponse, ID: id, Err: lost}, c.cfg.Identity, func() {}})
 	default:
 		c.say(c.Unreadable(&jsonrpc.ParseError{Code: lost.Code, Message: lost.Message}))
 	}
 }
 
-func (c *Conn) one(m *jsonrpc.Message, done func()) {
-	claimed, modern := envelope.Claimed(m)
+func (c *Conn) one(m inbound) {
+	claimed, modern := envelope.Claimed(m.Message)
 	if m.Kind == jsonrpc.KindRequest && c.cfg.Budget != nil {
 		size := int64(len(m.Raw))
 		if !c.cfg.Budget.AcquireNow(size) {
 			c.cfg.Observer.Reject(hook.RejectOverload)
-			done()
+			m.done()
 			c.refuse(m.ID, jsonrpc.Errorf(jsonrpc.CodeInternal, "no memory for the message").WithReason(mcp.ReasonBusy))
 			return
 		}
-		given := done
-		done = func() {
+		given := m.done
+		m.done = func() {
 			c.cfg.Budget.Release(size)
 			given()
 		}
 	}
 	switch {
 	case m.Kind == jsonrpc.KindResponse:
-		c.toSession(m, done)
+		c.toSession(m)
 	case m.Kind == jsonrpc.KindNotification:
-		c.notification(m, modern, done)
+		c.notification(m, modern)
 	case modern:
-		c.modern(m, claimed, done)
+		c.modern(m, claimed)
 	case m.Method == mcp.MethodInitialize:
-		c.initialize(m, done)
+		c.initialize(m)
 	default:
-		c.legacyRequest(m, done)
+		c.legacyRequest(m)
 	}
 }
 
 // toSession hands a response or a cancel to the session. The lane keeps
-// whatever looks at messages away from the reader; when it is full the reader
-// does the work, which loses nothing.
-func (c *Conn) toSession(m *jsonrpc.Message, done func()) {
+// whatever looks at messages away from the reader.
+func (c *Conn) toSession(m inbound) {
 	l := c.current()
 	if l == nil {
 		c.cfg.Observer.Drop(hook.DropInbound) // nobody asked (W1.13)
-		done()
+		m.done()
 		return
 	}
 	l.touched()
-	work := func() {
-		defer done()
-		l.Receive(m, c.cfg.Identity)
-	}
-	if !c.control.add(work) {
+	c.controlled(m, func() { l.Receive(m.Message, m.who) })
+}
+
+// controlled does work that must not wait for the Server's handlers. When the
+// lane is full the reader does it, which loses nothing.
+func (c *Conn) controlled(m inbound, work func()) {
+	f := func() {
+		defer m.done()
 		work()
+	}
+	if !c.control.add(f) {
+		f()
 	}
 }
 
 // notification takes a notification of either era. A cancel names a request by
 // id, and that says whose it is; other notifications without a session mean
-// nothing in any revision.
-func (c *Conn) notification(m *jsonrpc.Message, modern bool, done func()) {
+// nothing in any revision, but the stacks see them.
+func (c *Conn) notification(m inbound, modern bool) {
+	var x *exchange
 	if m.Method == mcp.NotifyCancelled {
-		if x := c.find(m); x != nil && x.legacy == nil {
-			cause := cancelCause(m)
-			work := func() {
-				defer done()
-				x.cancel(cause)
-			}
-			if !c.control.add(work) {
-				work()
-			}
-			return
-		}
+		x = c.find(m.Message)
 	}
 	l := c.current()
-	if modern || l == nil {
-		c.cfg.Observer.Drop(hook.DropInbound)
-		done()
+	switch {
+	case x != nil && x.legacy == nil, modern, l == nil:
+		c.sessionless(m, x)
 		return
 	}
 	switch m.Method {
 	case mcp.NotifyCancelled, mcp.NotifyInitialized, mcp.NotifyProgress:
-		c.toSession(m, done)
+		c.toSession(m)
 		return
 	}
 	l.touched()
-	if !c.notices.add(func() { defer done(); l.Receive(m, c.cfg.Identity) }) {
+	if !c.notices.add(func() { defer m.done(); l.Receive(m.Message, m.who) }) {
 		c.cfg.Observer.Drop(hook.DropInbound)
-		done()
+		m.done()
 	}
+}
+
+// sessionless takes a notification that belongs to no session: the cancel of a
+// stateless request x, or nothing.
+func (c *Conn) sessionless(m inbound, x *exchange) {
+	c.mu.Lock()
+	profile := c.profile
+	c.mu.Unlock()
+	if x == nil || x.legacy != nil {
+		c.cfg.Observer.Drop(hook.DropInbound)
+		x = nil
+	} else {
+		profile = x.profile
+	}
+	req := dispatch.Request{Msg: m.Message, Profile: profile, Principal: m.who.Name(), Identity: m.who}
+	c.controlled(m, func() {
+		c.cfg.Dispatcher.Take(c.base, req, func(m *jsonrpc.Message) {
+			if x != nil {
+				x.cancel(cancelCause(m))
+			}
+		})
+	})
 }
 
 // find is the request that a cancel names; nil for whatever does not fit
@@ -183,7 +212,7 @@ func cancelCause(m *jsonrpc.Message) error {
 
 // batch takes a JSON array, which only sessions of 2025-03-26 may send (W12.1,
 // W12.4). Its members are answered one by one.
-func (c *Conn) batch(raw []byte, done func()) error {
+func (c *Conn) batch(who *auth.Identity, raw []byte, done func()) error {
 	refused := func(err error) error {
 		done()
 		return err
@@ -212,7 +241,7 @@ func (c *Conn) batch(raw []byte, done func()) error {
 		}
 	}
 	for _, m := range msgs {
-		c.one(m, part)
+		c.one(inbound{m, who, part})
 	}
 	return nil
 }

@@ -196,7 +196,7 @@ func (l *Link) serve() {
 		for _, raw := range msgs {
 			if len(raw) > l.o.MaxMessageBytes {
 				l.conn.TooLarge(salvage.Bytes(raw))
-			} else if err := l.conn.Receive(raw, nil); err != nil {
+			} else if err := l.conn.Receive(raw); err != nil {
 				_ = l.toClient.Push(context.Background(), l.conn.Unreadable(err)) // ends with the Link
 			}
 		}

@@ -130,7 +130,7 @@ func (f *front) deliver(l Line) {
 		f.pipes.TooLarge(l.Salvaged)
 		return
 	}
-	if err := f.pipes.Receive(l.Data, nil); err != nil {
+	if err := f.pipes.Receive(l.Data); err != nil {
 		_ = f.conn.Send(context.Background(), f.pipes.Unreadable(err)) // ends with the Conn
 	}
 }

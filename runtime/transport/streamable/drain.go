@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
@@ -72,48 +71,9 @@ func (s *Server) Cut(cause error) {
 func (s *Server) Shutdown(ctx context.Context, cause error) error {
 	s.Cut(cause)
 	select {
-	case <-s.requests.idle():
+	case <-s.requests.Idle():
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// counter counts what is going on. Unlike a sync.WaitGroup it may be entered
-// while somebody waits.
-type counter struct {
-	mu   sync.Mutex
-	n    int
-	none chan struct{} // closed when n is next 0; nil when nobody waits
-}
-
-func (c *counter) enter() {
-	c.mu.Lock()
-	c.n++
-	c.mu.Unlock()
-}
-
-func (c *counter) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.n--; c.n == 0 && c.none != nil {
-		close(c.none)
-		c.none = nil
-	}
-}
-
-// idle returns a channel that is closed once nothing is going on.
-func (c *counter) idle() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.none != nil {
-		return c.none
-	}
-	none := make(chan struct{})
-	if c.n == 0 {
-		close(none)
-		return none
-	}
-	c.none = none
-	return none
 }

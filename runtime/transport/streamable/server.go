@@ -3,6 +3,7 @@ package streamable
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/session"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
+	"github.com/fairlead-dev/fairlead/runtime/transport/internal/edge"
 )
 
 // Server is an http.Handler for one MCP endpoint. Handler and Keys are
@@ -42,6 +44,10 @@ type Server struct {
 	// Authenticate tells who asks; nil means that everybody is anonymous, and
 	// so is a nil identity. An error refuses the request; a *Denied says how.
 	Authenticate func(*http.Request) (*auth.Identity, error)
+	// Client tells the address that a request comes from, for limits on the
+	// anonymous (P22), such as auth.Proxies.Client; nil takes the
+	// connection's, whatever headers say (P33.8).
+	Client func(*http.Request) netip.Addr
 	// Challenge words the WWW-Authenticate field of a request that failed with
 	// an *auth.Refusal as its cause (jsonrpc.Error.Cause); nil says what the
 	// refusal says, without metadata.
@@ -66,7 +72,7 @@ type Server struct {
 	base       context.Context // of modern requests
 	end        context.CancelCauseFunc
 	draining   atomic.Bool
-	requests   counter
+	requests   edge.Counter
 	listens    listens
 }
 
@@ -92,6 +98,7 @@ func (s *Server) init() {
 			Server:                   s.Handler,
 			Binding:                  mcp.Streamable,
 			Pod:                      s.Pod,
+			Offer:                    func() mcp.Offer { return s.settings().Revisions },
 			Timeout:                  func() time.Duration { return s.settings().RequestTimeout },
 			MaxConcurrent:            func() int { return s.settings().MaxConcurrent },
 			MaxListening:             func() int { return s.settings().MaxListening },
@@ -132,8 +139,8 @@ func (s *Server) path() string {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.init()
-	s.requests.enter()
-	defer s.requests.leave()
+	s.requests.Enter()
+	defer s.requests.Leave()
 	if path := r.URL.EscapedPath(); path != s.path() && path != s.path()+"/" {
 		http.Error(w, "not found", http.StatusNotFound)
 		return
@@ -165,6 +172,15 @@ type request struct {
 	settings  Settings
 	principal string
 	identity  *auth.Identity
+}
+
+// bucket is whom limits count the request for.
+func (q *request) bucket() string {
+	client := q.s.Client
+	if client == nil {
+		client = auth.Proxies(nil).Client
+	}
+	return auth.Bucket(q.identity, client(q.r))
 }
 
 func (q *request) serve() {

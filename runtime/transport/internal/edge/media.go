@@ -3,6 +3,7 @@ package edge
 import (
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
@@ -19,4 +20,59 @@ func MediaType(h http.Header) *Denial {
 		return deny(http.StatusUnsupportedMediaType, hook.RejectEncoding, "content encoding not supported").with("Accept-Encoding", "identity")
 	}
 	return nil
+}
+
+// Accepted is what a client takes of the two types that there are (R1).
+type Accepted struct{ JSON, Stream bool }
+
+// Accept reads the Accept fields as HTTP says: absent means everything, the
+// most specific range counts, q=0 refuses.
+func Accept(h http.Header) Accepted {
+	lines := h["Accept"]
+	if len(lines) == 0 || strings.TrimSpace(strings.Join(lines, "")) == "" {
+		return Accepted{JSON: true, Stream: true}
+	}
+	var out Accepted
+	var jsonAt, streamAt int // how specific the range was that decided
+	for _, part := range strings.Split(strings.Join(lines, ","), ",") {
+		name, params, _ := strings.Cut(part, ";")
+		name = strings.ToLower(strings.TrimSpace(name))
+		ok := quality(params) > 0
+		if at := matches(name, "application/json"); at > jsonAt {
+			out.JSON, jsonAt = ok, at
+		}
+		if at := matches(name, "text/event-stream"); at > streamAt {
+			out.Stream, streamAt = ok, at
+		}
+	}
+	return out
+}
+
+// matches says how specifically a media range covers a type: 0 not at all, 3
+// exactly.
+func matches(name, media string) int {
+	main, _, _ := strings.Cut(media, "/")
+	switch name {
+	case media:
+		return 3
+	case main + "/*":
+		return 2
+	case "*/*", "*":
+		return 1
+	}
+	return 0
+}
+
+// quality reads q out of the parameters; a broken one counts as 1.
+func quality(params string) float64 {
+	for _, p := range strings.Split(params, ";") {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || !strings.EqualFold(strings.TrimSpace(name), "q") {
+			continue
+		}
+		if q, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil {
+			return q
+		}
+	}
+	return 1
 }
