@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/runtime/task"
 )
 
 // Context is what a handler runs in: the request, who asked, and the ways back
@@ -33,6 +34,11 @@ type Context struct {
 	ask asker
 	// sender, when not nil, takes every notification instead of the exchange.
 	sender func(method string, params []byte) error
+
+	// task is not nil while the run is a task.
+	task *task.Handle
+	// later, when not nil, makes the run a task.
+	later *later
 
 	mu       sync.Mutex
 	progress progress
@@ -59,7 +65,7 @@ func (c *Context) fork(ctx context.Context) *Context {
 	defer c.mu.Unlock()
 	in := c.inputs
 	in.answers = maps.Clone(in.answers)
-	return &Context{Context: ctx, s: c.s, x: c.x, push: c.push, detached: c.detached, ask: c.ask, sender: c.sender, progress: c.progress, inputs: in}
+	return &Context{Context: ctx, s: c.s, x: c.x, push: c.push, detached: c.detached, ask: c.ask, sender: c.sender, task: c.task, later: c.later, progress: c.progress, inputs: in}
 }
 
 // ID is the request's id.
@@ -142,6 +148,9 @@ func (c *Context) Call(method string, params any) (json.RawMessage, error) {
 		if raw, err = encode(params); err != nil {
 			return nil, err
 		}
+	}
+	if c.task != nil {
+		return c.callFromTask(method, raw)
 	}
 	return c.reverse(c.Context, "", method, raw)
 }

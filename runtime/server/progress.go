@@ -25,6 +25,9 @@ type progress struct {
 // must rise from call to call, else ErrProgress. A handler that reports very
 // often is thinned out (W20.5), the last step (done = total) never.
 func (c *Context) Progress(done, total float64, text string) error {
+	if c.task != nil && text != "" {
+		c.task.Status(text)
+	}
 	token := c.x.ProgressToken()
 	if token == nil {
 		return nil

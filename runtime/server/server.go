@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/runtime/task"
 )
 
 // Info is who the server says it is. No client may decide anything by it
@@ -49,6 +50,9 @@ type Options struct {
 	// Visible, when not nil, is asked besides an item's own Visible whether a
 	// caller may see it, for every list, call, read and change.
 	Visible func(who Caller, kind Kind, name string) bool
+	// Tasks runs tools as tasks; nil is none, whatever tools say (W35.3). Who
+	// made it closes it, after the server's fronts.
+	Tasks *task.Engine
 	// LogLevel is what a session is sent before it sets a level [LevelInfo].
 	LogLevel Level
 	// Coalesce is how long changes are collected before they are told [20ms].

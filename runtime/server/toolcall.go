@@ -44,7 +44,7 @@ func (s *Server) callTool(ctx context.Context, x *dispatch.Exchange) dispatch.Ou
 		args = t.in.WithDefaults(args)
 	}
 	if err := t.in.Validate(args); err != nil {
-		return s.badArguments(x.Profile(), t, err)
+		return s.settled(s.newContext(ctx, x), t, s.badArguments(x.Profile(), t, err))
 	}
 	return s.callAsTask(s.newContext(ctx, x), t, func(c *Context) dispatch.Outcome { return s.invokeTool(c, t, args) })
 }
