@@ -21,6 +21,9 @@ type Dispatcher struct {
 	Server Server
 	// Binding is what the transport carries; it labels observations.
 	Binding mcp.Binding
+	// Offer is asked which revisions are served; nil means all. Sessions keep
+	// theirs when it changes.
+	Offer func() mcp.Offer
 	// Pod is what the ids of reverse requests begin with, so that any pod
 	// knows whose they are (P10).
 	Pod string
@@ -30,19 +33,20 @@ type Dispatcher struct {
 	// means DefaultConcurrent. Ten times as many may wait for their turn,
 	// further ones fail at once.
 	MaxConcurrent func() int
-	// MaxListening and MaxListeningPerPrincipal bound listening exchanges,
-	// which take no part in MaxConcurrent; nil or 0 means DefaultListening,
-	// and no bound per principal. One too many fails at once.
+	// MaxListening and MaxListeningPerPrincipal bound listening exchanges, and
+	// apart from them those that wait (mcp.Method.Waiting): both take no part
+	// in MaxConcurrent. nil or 0 means DefaultListening, and no bound per
+	// principal. One too many fails at once.
 	MaxListening, MaxListeningPerPrincipal func() int
 	// Receive and Send see every message that the client sends and gets (D4);
 	// nil costs nothing. A request waits for its turn behind Receive.
 	Receive, Send middleware.Middleware
 	Observer      *hook.Observer
 
-	stacks    stacks
-	gate      gate
-	listeners listeners
-	serial    atomic.Uint64
+	stacks             stacks
+	gate               gate
+	listeners, waiters listeners
+	serial             atomic.Uint64
 }
 
 // DefaultConcurrent is the bound of requests in work.
@@ -56,6 +60,14 @@ type Handler func(ctx context.Context, x *Exchange) Outcome
 // cancel) and silence says why. It must not block on the client.
 type Deliver func(o Outcome, silence error)
 
+// Offered is which revisions are served.
+func (d *Dispatcher) Offered() mcp.Offer {
+	if d == nil || d.Offer == nil {
+		return nil
+	}
+	return d.Offer()
+}
+
 // Start begins a request that belongs to parent and returns at once; the work
 // runs on a goroutine of its own. deliver is called once, from whatever ended
 // the request first: the handler, cancel, deadline, or parent's end. The error
@@ -66,7 +78,8 @@ func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver
 	ctx, cancel := context.WithCancelCause(parent)
 	run.cancel = cancel
 	run.stop = func() {}
-	run.listens = r.Listens()
+	method, _ := r.Profile.Method(r.Msg.Method)
+	run.listens, run.waits = method.Listening, method.Waiting
 	if d.Timeout != nil && !run.listens {
 		if limit := d.Timeout(); limit > 0 {
 			ctx, run.stop = context.WithTimeoutCause(ctx, limit, ErrDeadline)

@@ -35,6 +35,8 @@ type Request struct {
 	// Identity is who sent this very request, nil for the anonymous; its
 	// principal is Principal.
 	Identity *auth.Identity
+	// Bucket is whom limits count the request for (P22, auth.Bucket).
+	Bucket string
 	// ClientCapabilities and ClientInfo are raw objects: the envelope's, or
 	// the session's.
 	ClientCapabilities []byte
@@ -83,6 +85,13 @@ func (x *Exchange) Principal() string { return x.req.Principal }
 // Identity is who sent this request, as it was authenticated; nil for the
 // anonymous. Two requests of one session may come with different scopes.
 func (x *Exchange) Identity() *auth.Identity { return x.req.Identity }
+
+// Bucket names whom limits count this request for: the principal, or where an
+// anonymous caller comes from (P22); empty where the transport cannot tell.
+func (x *Exchange) Bucket() string { return x.req.Bucket }
+
+// Offer is which revisions the endpoint serves, for server/discover.
+func (x *Exchange) Offer() mcp.Offer { return x.d.Offered() }
 
 // ID is the request's id, as the client wrote it.
 func (x *Exchange) ID() jsonrpc.ID { return x.Msg.ID }

@@ -26,58 +26,64 @@ const DefaultListening = 4096
 // the server ends.
 const listenGrace = 5 * time.Second
 
-// Listens reports whether a request is a listening exchange.
-func (r *Request) Listens() bool {
-	m, known := r.Profile.Method(r.Msg.Method)
-	return known && m.Listening
-}
-
 // graceful reports whether a cause leaves a listening exchange time to end well.
 func graceful(cause error) bool {
 	return errors.Is(cause, ErrGoingAway) || errors.Is(cause, ErrShutdown) || errors.Is(cause, auth.ErrExpired)
 }
 
-// listeners counts listening exchanges.
+// listeners counts exchanges of one kind.
 type listeners struct {
 	mu sync.Mutex
 	n  int
-	by map[string]int // principal → exchanges
+	by map[string]int // bucket → exchanges
 }
 
-func (l *listeners) enter(most, mostEach int, principal string) bool {
+func (l *listeners) enter(most, mostEach int, bucket string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.n >= most || mostEach > 0 && l.by[principal] >= mostEach {
+	if l.n >= most || mostEach > 0 && l.by[bucket] >= mostEach {
 		return false
 	}
 	if l.by == nil {
 		l.by = map[string]int{}
 	}
 	l.n++
-	l.by[principal]++
+	l.by[bucket]++
 	return true
 }
 
-func (l *listeners) leave(principal string) {
+func (l *listeners) leave(bucket string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.n--
-	if l.by[principal]--; l.by[principal] == 0 {
-		delete(l.by, principal)
+	if l.by[bucket]--; l.by[bucket] == 0 {
+		delete(l.by, bucket)
 	}
 }
 
 // listen runs the handler of a listening exchange.
 func (r *Run) listen(ctx context.Context) Outcome {
-	d, who := r.d, r.x.req.Principal
-	if !d.listeners.enter(bound(d.MaxListening, DefaultListening), bound(d.MaxListeningPerPrincipal, 0), who) {
-		d.Observer.Reject(hook.RejectListenLimit)
+	if !r.d.listeners.enter(r.d.bounds(r.x.req.Bucket)) {
+		r.d.Observer.Reject(hook.RejectListenLimit)
 		return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many subscriptions").WithReason(mcp.ReasonBusy)) // W33.12
 	}
-	defer d.listeners.leave(who)
-	d.Observer.Listen(+1)
-	defer d.Observer.Listen(-1)
+	defer r.d.listeners.leave(r.x.req.Bucket)
+	r.d.Observer.Listen(+1)
+	defer r.d.Observer.Listen(-1)
 	return r.call(ctx)
+}
+
+// wait runs the handler of a request that only waits.
+func (r *Run) wait(ctx context.Context) Outcome {
+	if !r.d.waiters.enter(r.d.bounds(r.x.req.Bucket)) {
+		return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests wait").WithReason(mcp.ReasonBusy))
+	}
+	defer r.d.waiters.leave(r.x.req.Bucket)
+	return r.call(ctx)
+}
+
+func (d *Dispatcher) bounds(bucket string) (most, each int, who string) {
+	return bound(d.MaxListening, DefaultListening), bound(d.MaxListeningPerPrincipal, 0), bucket
 }
 
 func bound(limit func() int, otherwise int) int {

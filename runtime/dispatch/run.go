@@ -30,6 +30,7 @@ type Run struct {
 	unwatch func() bool
 	over    atomic.Bool
 	listens bool
+	waits   bool
 	grace   atomic.Pointer[time.Timer]
 }
 
@@ -51,7 +52,7 @@ func (r *Run) work() {
 
 // turn waits for a turn and runs the handler. m is nil without a stack.
 func (r *Run) turn(ctx context.Context, m *middleware.Message) Outcome {
-	if !r.listens {
+	if !r.listens && !r.waits {
 		if err := r.d.gate.enter(ctx, r.d.MaxConcurrent, r.d.Observer); err != nil {
 			if errors.Is(err, errGateFull) {
 				return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests").WithReason(mcp.ReasonBusy))
@@ -67,8 +68,11 @@ func (r *Run) turn(ctx context.Context, m *middleware.Message) Outcome {
 		}
 		r.x.Msg = msg
 	}
-	if r.listens {
+	switch {
+	case r.listens:
 		return r.listen(ctx)
+	case r.waits:
+		return r.wait(ctx)
 	}
 	return r.call(ctx)
 }

@@ -44,7 +44,7 @@ func (r *Request) id() jsonrpc.ID {
 func (r *Request) envelope(kind jsonrpc.Kind, method string) *middleware.Message {
 	m := &middleware.Message{
 		Kind: kind, Method: method,
-		Revision: r.Profile.Revision, Principal: r.Principal, Identity: r.Identity,
+		Revision: r.Profile.Revision, Principal: r.Principal, Identity: r.Identity, Bucket: r.Bucket,
 	}
 	if r.Session != nil {
 		m.Session = r.Session.Key()

@@ -76,6 +76,9 @@ type Method struct {
 	Attributable bool
 	// Listening: the answer is a long-lived event stream.
 	Listening bool
+	// Waiting: it waits for what other requests do, perhaps for minutes, and
+	// does no work itself.
+	Waiting bool
 	// Extension is the extension that must be declared to use it.
 	Extension string
 }
@@ -110,7 +113,7 @@ var methods = map[string][]entry{
 	MethodTasksGet:      {{from: Revision20251125, end: Revision20260728, Method: Method{Needs: CapTasks}}, {from: Revision20260728, Method: Method{NameParam: "taskId", Extension: ExtensionTasks}}},
 	MethodTasksCancel:   {{from: Revision20251125, end: Revision20260728, Method: Method{Needs: CapTasks}}, {from: Revision20260728, Method: Method{NameParam: "taskId", Extension: ExtensionTasks}}},
 	MethodTasksUpdate:   {{from: Revision20260728, Method: Method{NameParam: "taskId", Extension: ExtensionTasks}}},
-	MethodTasksResult:   {{from: Revision20251125, end: Revision20260728, Method: Method{Needs: CapTasks}}},
+	MethodTasksResult:   {{from: Revision20251125, end: Revision20260728, Method: Method{Needs: CapTasks, Waiting: true}}},
 	MethodTasksList:     {{from: Revision20251125, end: Revision20260728, Method: Method{Needs: CapTasks}}},
 	MethodCreateMessage: {{reverse: true, from: first, end: Revision20260728, Method: Method{Needs: CapSampling}}},
 	MethodElicit:        {{reverse: true, from: Revision20250618, end: Revision20260728, Method: Method{Needs: CapElicitation}}},

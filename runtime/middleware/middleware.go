@@ -35,6 +35,10 @@ type Message struct {
 	// Principal alone.
 	Principal string
 	Identity  *auth.Identity
+	// Bucket is whom limits count a request of the client for: the principal,
+	// or where an anonymous caller comes from (P22); empty where that is not
+	// known.
+	Bucket string
 	// Parent is, for what a server sends during a request and for the client's
 	// answers to it, the id of that request; zero when it belongs to none.
 	Parent jsonrpc.ID

@@ -14,7 +14,7 @@ import (
 func (p *Proxy) discover(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	key := keyOf(x)
 	if in, ok := p.inits.Load(key.Capabilities); ok {
-		return dispatch.Result(p.discovered(in.(*peer.Init)))
+		return dispatch.Result(p.discovered(x, in.(*peer.Init)))
 	}
 	lease, err := p.cfg.Workload.Instance(ctx, key)
 	if err != nil {
@@ -22,13 +22,13 @@ func (p *Proxy) discover(ctx context.Context, x *dispatch.Exchange) dispatch.Out
 	}
 	defer lease.Release()
 	p.inits.Store(key.Capabilities, lease.Init())
-	return dispatch.Result(p.discovered(lease.Init()))
+	return dispatch.Result(p.discovered(x, lease.Init()))
 }
 
 // discovered builds the DiscoverResult (W5.5).
-func (p *Proxy) discovered(in *peer.Init) []byte {
+func (p *Proxy) discovered(x *dispatch.Exchange, in *peer.Init) []byte {
 	b := []byte(`{"resultType":"complete","supportedVersions":[`)
-	for i, revision := range mcp.Revisions() { // B4.4
+	for i, revision := range x.Offer().Revisions() { // B4.4
 		if i > 0 {
 			b = append(b, ',')
 		}

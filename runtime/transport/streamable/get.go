@@ -22,7 +22,7 @@ import (
 // get opens a standalone stream, or resumes exactly one stream (P2). Without a
 // session there is nothing to listen to (C14, C22).
 func (q *request) get() *refusal {
-	if q.r.Header.Get(headerSession) == "" {
+	if q.sessionless() {
 		return methodNotAllowed("POST")
 	}
 	if !accept(q.r.Header).stream {
@@ -45,6 +45,19 @@ func (q *request) get() *refusal {
 		return q.standalone(l, st, seq)
 	}
 	return q.resume(l, handle, st, seq)
+}
+
+// sessionless reports whether a request is about no session: it names none, or
+// there are none to name (W14.14).
+func (q *request) sessionless() bool {
+	if q.r.Header.Get(headerSession) == "" {
+		return true
+	}
+	if len(q.settings.Revisions.Legacy()) > 0 {
+		return false
+	}
+	_, ok := q.lookup()
+	return !ok
 }
 
 type lastEvent struct {
@@ -153,7 +166,7 @@ func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream
 
 // delete ends a session (B15.6).
 func (q *request) delete() *refusal {
-	if q.r.Header.Get(headerSession) == "" {
+	if q.sessionless() {
 		return methodNotAllowed("POST")
 	}
 	l, refusal := q.session(jsonrpc.ID{})

@@ -46,6 +46,9 @@ func (q *request) session(id jsonrpc.ID) (*dispatch.Legacy, *refusal) {
 		}
 	}
 	if q.r.Header.Get(headerSession) == "" {
+		if len(q.settings.Revisions.Legacy()) == 0 {
+			return nil, missingEnvelope(id) // W14.16
+		}
 		return nil, invalid(http.StatusBadRequest, hook.RejectSession, "Mcp-Session-Id is required").about(id)
 	}
 	l, ok := q.lookup()
@@ -94,7 +97,7 @@ func (p *posted) legacyRequest() (kept bool, refusal *refusal) {
 // legacyRequest makes the dispatcher's request of a message on a session.
 func (q *request) legacyRequest(l *dispatch.Legacy, m *jsonrpc.Message) dispatch.Request {
 	return dispatch.Request{
-		Msg: m, Profile: l.Profile(), Session: l, Principal: l.Principal(), Identity: q.identity,
+		Msg: m, Profile: l.Profile(), Session: l, Principal: l.Principal(), Identity: q.identity, Bucket: q.bucket(),
 		ClientCapabilities: l.ClientCapabilities(), ClientInfo: l.ClientInfo(),
 	}
 }
@@ -114,7 +117,10 @@ func (p *posted) initialize() (kept bool, refusal *refusal) {
 	}
 	requested, _ := strictjson.Get(p.msg.Params, "protocolVersion")
 	text, _ := strictjson.String(requested)
-	profile := mcp.Negotiate(text)
+	profile, ok := p.settings.Revisions.Negotiate(text)
+	if !ok {
+		return false, p.unsupported(text)
+	}
 	capabilities, ok := strictjson.Get(p.msg.Params, "capabilities")
 	if ok && !strictjson.IsObject(capabilities) || len(capabilities) > maxCapabilities {
 		p.answer(jsonrpc.EncodeError(p.msg.ID, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "capabilities must be an object of at most 32 KiB")))

@@ -22,9 +22,9 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 	if header != revision {
 		return false, mismatch(p.msg.ID, "MCP-Protocol-Version must equal the version in _meta")
 	}
-	profile, known := mcp.Lookup(revision)
-	if !known || profile.Handshake {
-		return false, unsupported(p.msg.ID, revision) // B2.2
+	profile, offered := p.settings.Revisions.Lookup(revision)
+	if !offered || profile.Handshake {
+		return false, p.unsupported(revision)
 	}
 	capabilities, refusal := p.envelope()
 	if refusal != nil {
@@ -35,7 +35,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 	}
 	info, _ := strictjson.Get(p.msg.Meta, mcp.MetaClientInfo)
 	req := dispatch.Request{
-		Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity,
+		Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity, Bucket: p.bucket(),
 		ClientCapabilities: capabilities, ClientInfo: info,
 	}
 	if o, answered := p.s.dispatcher.Answer(p.r.Context(), req); answered {
@@ -58,7 +58,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 // (B2.5).
 func (p *posted) notice(header string) {
 	profile, _ := mcp.Lookup(header)
-	p.s.dispatcher.Take(p.r.Context(), dispatch.Request{Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity}, nil)
+	p.s.dispatcher.Take(p.r.Context(), dispatch.Request{Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity, Bucket: p.bucket()}, nil)
 	p.accepted()
 }
 
@@ -157,11 +157,16 @@ func mismatch(id jsonrpc.ID, text string) *refusal {
 }
 
 // unsupported names the modern revisions only, so that a client cannot loop
-// (B2.2).
-func unsupported(id jsonrpc.ID, requested string) *refusal {
-	f := refuse(http.StatusBadRequest, hook.RejectRevision, mcp.CodeUnsupportedRevision, "protocol version is not supported").about(id)
+// (B2.2). Where none is served it says what servers say that know of none, so
+// that clients go on with initialize.
+func (p *posted) unsupported(requested string) *refusal {
+	modern := p.settings.Revisions.Modern()
+	if len(modern) == 0 {
+		return invalid(http.StatusBadRequest, hook.RejectRevision, "protocol version is not supported").about(p.msg.ID)
+	}
+	f := refuse(http.StatusBadRequest, hook.RejectRevision, mcp.CodeUnsupportedRevision, "protocol version is not supported").about(p.msg.ID)
 	data := []byte(`{"supported":[`)
-	for i, revision := range mcp.Modern() {
+	for i, revision := range modern {
 		if i > 0 {
 			data = append(data, ',')
 		}

@@ -91,7 +91,7 @@ func (p *posted) era() (kept bool, refusal *refusal) {
 		return p.modern(header, claimed)
 	case p.msg.Method == mcp.MethodInitialize:
 		return p.initialize()
-	case mcp.ClaimsModern(header):
+	case mcp.ClaimsModern(header) && len(p.settings.Revisions.Modern()) > 0:
 		return false, missingEnvelope(p.msg.ID)
 	}
 	return p.legacyRequest()

@@ -1,10 +1,17 @@
 package streamable
 
-import "time"
+import (
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+)
 
 // Settings are what may change while the server runs. Zero fields mean the
 // default in brackets.
 type Settings struct {
+	// Revisions are the protocol revisions that are served [all]. Sessions
+	// keep theirs when it changes.
+	Revisions mcp.Offer
 	// MaxBodyBytes bounds one request body [4 MiB].
 	MaxBodyBytes int64
 	// BodyTimeout is how long a body may take to arrive [30 s].
