@@ -1,0 +1,107 @@
+// Command conformance-workload is our server as the conformance suite tests it:
+// all revisions under one URL, or over standard input and output.
+//
+//	conformance-workload -http 127.0.0.1:0   prints its URL and serves until SIGTERM
+//	conformance-workload -stdio              serves until its input ends
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
+	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
+	"github.com/fairlead-dev/fairlead/test/conformance/workload"
+)
+
+// patience is how long requests may still take when the process is told to end.
+const patience = 3 * time.Second
+
+// errStopped is the cause of everything that ends with the process.
+var errStopped = errors.New("the server stops")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance-workload:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) (err error) {
+	fs := flag.NewFlagSet("conformance-workload", flag.ContinueOnError)
+	address := fs.String("http", "", "serve streamable HTTP on this address; port 0 is a free one")
+	pipes := fs.Bool("stdio", false, "serve standard input and output")
+	recording := fs.String("record", "", "file to record all messages in")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if (*address == "") == !*pipes || fs.NArg() > 0 {
+		return errors.New("usage: conformance-workload -http ADDRESS | -stdio [-record FILE]")
+	}
+	log := &record.Log{}
+	if *recording != "" {
+		if log, err = record.Create(*recording); err != nil {
+			return err
+		}
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	keys := &seal.Keyring{Server: "conformance"}
+	if err := keys.LoadEphemeral(); err != nil {
+		return err
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	w, err := workload.New(keys, logger)
+	if err != nil {
+		return err
+	}
+	if *pipes {
+		err = stdio.Serve(ctx, w.Server, stdio.Options{}, record.Reader(os.Stdin, record.Theirs, log), record.Writer(os.Stdout, record.Ours, log))
+	} else {
+		err = serveHTTP(ctx, *address, w, keys, log)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	return errors.Join(err, w.Close(ctx))
+}
+
+// serveHTTP serves until ctx ends, then lets go of everybody.
+func serveHTTP(ctx context.Context, address string, w *workload.Workload, keys *seal.Keyring, log *record.Log) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	front := &streamable.Server{Handler: w.Server, Keys: keys, Pod: "conformance", ParamSchema: w.Server.ParamSchema}
+	server := &http.Server{
+		Handler:           record.Handler(front, log),
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(os.Stderr, nil), slog.LevelWarn),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	fmt.Printf("http://%s/mcp\n", listener.Addr())
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	err = errors.Join(front.Shutdown(late, errStopped), server.Shutdown(late))
+	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}

