@@ -43,6 +43,7 @@ func (r *Run) Exchange() *Exchange { return r.x }
 
 // work takes the request through the receive stack to its handler.
 func (r *Run) work() {
+	grow()
 	o := r.d.received(r.ctx, &r.x.req, r.turn)
 	if !r.unwatch() && !(r.listens && graceful(context.Cause(r.ctx))) {
 		return // the context ended first: no answer after a cancel (D3)
@@ -152,3 +153,19 @@ func Explain(cause error) *jsonrpc.Error {
 	}
 	return jsonrpc.Errorf(jsonrpc.CodeInternal, "the session has ended").WithReason(mcp.ReasonSessionEnded)
 }
+
+// usualStack is what a request needs that is parsed, validated and encoded.
+const usualStack = 12 << 10
+
+// grow makes the stack of a new goroutine that large at once. Else it would be
+// copied three times on the way there, which costs as much as reading the
+// request.
+//
+//go:noinline
+func grow() {
+	var room [usualStack]byte
+	keep(&room)
+}
+
+//go:noinline
+func keep(*[usualStack]byte) {}

@@ -73,7 +73,7 @@ func (s *Schema) Object() bool { return s.object }
 
 // Validate checks a JSON value. The error is an *Invalid.
 func (s *Schema) Validate(value []byte) error {
-	decoded, err := validator.UnmarshalJSON(bytes.NewReader(value))
+	decoded, err := decode(value)
 	if err != nil {
 		return &Invalid{Problems: []Problem{{Message: "is not JSON"}}}
 	}
@@ -93,6 +93,8 @@ const location = "mem:///schema.json"
 
 // nothing is the loader: it has no document to give.
 type nothing struct{}
+
+var errTrailing = errors.New("text follows the value")
 
 var errLoad = errors.New("not in this schema, and nothing is loaded")
 

@@ -1,0 +1,81 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// reader is a decoder that is used again, with the bytes it reads.
+type reader struct {
+	bytes.Reader
+	decoder jsontext.Decoder
+}
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+// decode makes the Go value that the validator works on: maps, slices,
+// strings, json.Number, bool, nil. Like encoding/json, and unlike jsontext by
+// itself, it lets names repeat and lone surrogates pass: what may come in was
+// decided before (P8).
+func decode(raw []byte) (any, error) {
+	r := readers.Get().(*reader)
+	defer func() {
+		r.Reader.Reset(nil)
+		readers.Put(r)
+	}()
+	r.Reader.Reset(raw)
+	r.decoder.Reset(&r.Reader, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	v, err := value(&r.decoder)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.decoder.ReadToken(); err != io.EOF {
+		return nil, errTrailing
+	}
+	return v, nil
+}
+
+func value(d *jsontext.Decoder) (any, error) {
+	t, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch t.Kind() {
+	case 'n':
+		return nil, nil
+	case 't', 'f':
+		return t.Bool(), nil
+	case '"':
+		return t.String(), nil
+	case '0':
+		return json.Number(t.String()), nil
+	case '[':
+		out := []any{}
+		for d.PeekKind() != ']' {
+			v, err := value(d)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+		_, err := d.ReadToken()
+		return out, err
+	}
+	out := map[string]any{}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		text := name.String()
+		if out[text], err = value(d); err != nil {
+			return nil, err
+		}
+	}
+	_, err = d.ReadToken()
+	return out, err
+}
