@@ -163,7 +163,7 @@ type discoverResult struct {
 // identity, in _meta.
 func (s *Server) discover(_ context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	raw, err := encode(discoverResult{
-		SupportedVersions: mcp.Modern(),
+		SupportedVersions: s.opt.Revisions.Modern(),
 		Capabilities:      s.capabilities(x),
 		Instructions:      s.info.Instructions,
 		Meta:              map[string]json.RawMessage{mcp.MetaServerInfo: s.identity.full},

@@ -203,6 +203,12 @@ func (c *Context) mayAsk(in Input) error {
 	if needs == nil {
 		needs = []mcp.Capability{capabilityFor(in.Method)}
 	}
+	return c.lacks(needs)
+}
+
+// lacks returns the first capability that the client did not declare as an
+// error, nil when it declared all.
+func (c *Context) lacks(needs []mcp.Capability) error {
 	for _, capability := range needs {
 		if !c.declared(capability) {
 			return &CapabilityError{Capability: capability}

@@ -66,9 +66,12 @@ func (s *Server) listen(ctx context.Context, x *dispatch.Exchange) dispatch.Outc
 		return dispatch.Fail(bad)
 	}
 	defer s.watchers.leave(l)
-	stop := func() {}
 	if len(p.Notifications.Tasks) > 0 {
+		var stop func()
 		honoured.Tasks, stop, bad = s.listenTasks(ctx, x, p.Notifications.Tasks, l.send)
+		if stop != nil {
+			defer stop()
+		}
 	}
 	if bad == nil {
 		bad = l.ack(honoured)
@@ -77,7 +80,6 @@ func (s *Server) listen(ctx context.Context, x *dispatch.Exchange) dispatch.Outc
 	if bad != nil {
 		return dispatch.Fail(bad)
 	}
-	defer stop()
 	return l.wait(ctx)
 }
 
@@ -144,7 +146,7 @@ func (l *listener) wait(ctx context.Context) dispatch.Outcome {
 	case <-l.end:
 	case <-ctx.Done():
 		cause := context.Cause(ctx)
-		graceful = errors.Is(cause, dispatch.ErrShutdown) || errors.Is(cause, auth.ErrExpired)
+		graceful = errors.Is(cause, dispatch.ErrGoingAway) || errors.Is(cause, dispatch.ErrShutdown) || errors.Is(cause, auth.ErrExpired)
 		if !graceful {
 			return dispatch.Fail(dispatch.Explain(cause))
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/paramheader"
 	"github.com/fairlead-dev/fairlead/runtime/schema"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -45,6 +46,9 @@ type Tool struct {
 	Timeout time.Duration
 	// Scopes must be granted to the caller.
 	Scopes []string
+	// Needs are client capabilities without which the tool cannot work: calls
+	// that do not declare them are refused before anything runs (W5.10).
+	Needs []mcp.Capability
 	// Visible, when not nil, says who is shown the tool; to others it does
 	// not exist.
 	Visible func(Caller) bool
@@ -96,7 +100,7 @@ func (s *Server) addTool(t Tool, h ToolHandler, typed bool) error {
 	if !e.in.Object() {
 		return fmt.Errorf("tool %q: input schema: the root must have type object", t.Name)
 	}
-	if err := checkHeaders(t.InputSchema); err != nil {
+	if _, err := paramheader.Parse(t.InputSchema); err != nil { // W15.14
 		return fmt.Errorf("tool %q: input schema: %w", t.Name, err)
 	}
 	if t.OutputSchema != nil {

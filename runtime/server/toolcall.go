@@ -19,19 +19,16 @@ func (s *Server) listTools(_ context.Context, x *dispatch.Exchange) dispatch.Out
 	})
 }
 
-// callTool serves tools/call: find, authorize, then run, as a task or not.
+// callTool serves tools/call: find, authorize, validate, then run, as a task or
+// not.
 func (s *Server) callTool(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-	raw, _ := strictjson.Get(x.Msg.Params, "name")
-	name, ok := strictjson.String(raw)
-	if !ok {
-		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the name of the tool is missing"))
+	t, bad := s.findTool(x)
+	if bad != nil {
+		return dispatch.Fail(bad)
 	}
-	t := s.tools.get(name)
-	if t == nil || !s.sees(callerOf(x), KindTool, name, t.tool.Visible) {
-		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "unknown tool: %.200s", name))
-	}
-	if missing := x.Identity().Missing(t.tool.Scopes...); len(missing) > 0 {
-		return dispatch.Fail(lacking(x, t.tool.Scopes))
+	c := s.newContext(ctx, x)
+	if missing := c.lacks(t.tool.Needs); missing != nil {
+		return s.rounds(c, func() ([]byte, *InputRequired, error) { return s.toolFailure(c, missing) })
 	}
 	args, _ := strictjson.Get(x.Msg.Params, "arguments")
 	if args == nil || strictjson.IsNull(args) {
@@ -44,9 +41,26 @@ func (s *Server) callTool(ctx context.Context, x *dispatch.Exchange) dispatch.Ou
 		args = t.in.WithDefaults(args)
 	}
 	if err := t.in.Validate(args); err != nil {
-		return s.settled(s.newContext(ctx, x), t, s.badArguments(x.Profile(), t, err))
+		return s.settled(c, t, s.badArguments(x.Profile(), t, err))
 	}
-	return s.callAsTask(s.newContext(ctx, x), t, func(c *Context) dispatch.Outcome { return s.invokeTool(c, t, args) })
+	return s.callAsTask(c, t, func(c *Context) dispatch.Outcome { return s.invokeTool(c, t, args) })
+}
+
+// findTool finds the tool that a call names, for a caller who may call it.
+func (s *Server) findTool(x *dispatch.Exchange) (*toolEntry, *jsonrpc.Error) {
+	raw, _ := strictjson.Get(x.Msg.Params, "name")
+	name, ok := strictjson.String(raw)
+	if !ok {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the name of the tool is missing")
+	}
+	t := s.tools.get(name)
+	if t == nil || !s.sees(callerOf(x), KindTool, name, t.tool.Visible) {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "unknown tool: %.200s", name)
+	}
+	if missing := x.Identity().Missing(t.tool.Scopes...); len(missing) > 0 {
+		return nil, lacking(x, t.tool.Scopes)
+	}
+	return t, nil
 }
 
 // invokeTool runs the handler, round after round. The outcome carries nothing
