@@ -46,6 +46,16 @@ func IsScope(text string) bool {
 	return text != ""
 }
 
+// Covers tells whether granted holds every one of the wanted scopes.
+func Covers(granted, wanted []string) bool {
+	for _, s := range wanted {
+		if !slices.Contains(granted, s) {
+			return false
+		}
+	}
+	return true
+}
+
 // Hierarchy says which scopes a broader one includes (W38.11).
 type Hierarchy map[string][]string
 
