@@ -137,11 +137,18 @@ func (r *Raw) same(want string, got []byte) {
 // CloseInput says that nothing more comes; what does can still be heard.
 func (r *Raw) CloseInput() { r.once.Do(r.close) }
 
-// Wait waits for the end of whoever serves the other end and returns its error.
+// Wait waits for the end of whoever serves the other end, or of its stream, and
+// returns its error.
 // What comes meanwhile is heard and dropped.
 func (r *Raw) Wait() error {
 	r.t.Helper()
-	late := time.After(Patience)
+	return r.WaitWithin(Patience)
+}
+
+// WaitWithin is Wait with a patience of its own.
+func (r *Raw) WaitWithin(d time.Duration) error {
+	r.t.Helper()
+	late := time.After(d)
 	heard := r.heard
 	for {
 		select {

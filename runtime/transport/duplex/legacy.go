@@ -28,7 +28,7 @@ type legacy struct {
 // initialize opens the session (W4). A second one while there is a session is
 // refused.
 func (c *Conn) initialize(m inbound) {
-	hello, refusal := envelope.Handshake(m.Params)
+	hello, refusal := envelope.Handshake(m.Params, c.cfg.Dispatcher.Offered(), c.cfg.Dispatcher.Binding)
 	if refusal == nil {
 		refusal = c.adopt(m, hello)
 	}

@@ -64,34 +64,15 @@ func (c *Conn) read(m *jsonrpc.Message, claimed []byte) (envelope.Modern, *jsonr
 	if err != nil {
 		return envelope.Modern{}, err
 	}
-	profile, err := envelope.Supported(revision, c.offered())
+	profile, err := envelope.Supported(revision, c.cfg.Dispatcher.Offered(), c.cfg.Dispatcher.Binding)
 	if err != nil {
 		return envelope.Modern{}, err
-	}
-	if !profile.On(c.cfg.Dispatcher.Binding).Served {
-		return envelope.Modern{}, envelope.Unsupported(revision, c.offered())
 	}
 	about, err := envelope.Rest(m, profile)
 	if err != nil {
 		return about, err
 	}
 	return about, envelope.LogLevel(m)
-}
-
-// offered are the revisions that a client which chose wrongly may choose from:
-// the stateless ones where the binding has them, so that it cannot loop (B2.2),
-// else those with a handshake.
-func (c *Conn) offered() []string {
-	var out []string
-	for _, revision := range mcp.Modern() {
-		if p, _ := mcp.Lookup(revision); p.On(c.cfg.Dispatcher.Binding).Served {
-			out = append(out, revision)
-		}
-	}
-	if out == nil {
-		return mcp.Legacy()
-	}
-	return out
 }
 
 func reasonOf(err *jsonrpc.Error) hook.Reason {

@@ -25,6 +25,8 @@ const (
 
 // Options say how a server is served over pipes. The zero value works.
 type Options struct {
+	// Revisions are those that are served; empty means all.
+	Revisions mcp.Offer
 	// Receive and Send are the server's middleware stacks (D4).
 	Receive, Send middleware.Middleware
 	// Identity is who the client is; nil is anonymous: whoever holds the pipes
@@ -108,6 +110,7 @@ func newFront(server dispatch.Server, o Options, in io.Reader, out io.Writer) *f
 	f.pipes = duplex.New(duplex.Config{
 		Dispatcher: &dispatch.Dispatcher{
 			Server: server, Binding: mcp.Stdio, Pod: o.Instance, Receive: o.Receive, Send: o.Send, Observer: o.Observer,
+			Offer:         func() mcp.Offer { return o.Revisions },
 			Timeout:       func() time.Duration { return o.RequestTimeout },
 			MaxConcurrent: func() int { return o.MaxConcurrent },
 		},

@@ -66,13 +66,32 @@ func Revision(claimed []byte) (string, *jsonrpc.Error) {
 	return revision, nil
 }
 
-// Supported finds the stateless revision that a request claims, or refuses it
-// and names those in offered (B2.2).
-func Supported(revision string, offered []string) (mcp.Profile, *jsonrpc.Error) {
-	if p, known := mcp.Lookup(revision); known && !p.Handshake {
+// Supported finds the stateless revision that a request claims among those that
+// are served on the binding, or refuses it and names the ones to choose from:
+// the stateless ones, so that the client cannot loop (B2.2), or where there are
+// none those with a handshake.
+func Supported(revision string, offer mcp.Offer, b mcp.Binding) (mcp.Profile, *jsonrpc.Error) {
+	p, ok := offer.Lookup(revision)
+	if ok && !p.Handshake && p.On(b).Served {
 		return p, nil
 	}
-	return mcp.Profile{}, Unsupported(revision, offered)
+	return mcp.Profile{}, Unsupported(revision, Offered(offer, b))
+}
+
+// Offered are the revisions that a client which chose wrongly may choose from.
+func Offered(offer mcp.Offer, b mcp.Binding) []string {
+	served := func(all []string) (out []string) {
+		for _, revision := range all {
+			if p, _ := mcp.Lookup(revision); p.On(b).Served {
+				out = append(out, revision)
+			}
+		}
+		return out
+	}
+	if out := served(offer.Modern()); out != nil {
+		return out
+	}
+	return served(offer.Legacy())
 }
 
 // Unsupported refuses a revision and names the ones to choose from.
@@ -132,15 +151,20 @@ type Hello struct {
 	Capabilities, Info []byte
 }
 
-// Handshake reads the params of initialize.
-func Handshake(params []byte) (Hello, *jsonrpc.Error) {
+// Handshake reads the params of initialize. Where no revision with a handshake
+// is served the error names those that are (W4.16).
+func Handshake(params []byte, offer mcp.Offer, b mcp.Binding) (Hello, *jsonrpc.Error) {
 	requested, _ := strictjson.Get(params, "protocolVersion")
 	text, _ := strictjson.String(requested)
+	profile, ok := offer.Negotiate(text)
+	if !ok || !profile.On(b).Served {
+		return Hello{}, Unsupported(text, Offered(offer, b))
+	}
 	capabilities, given := strictjson.Get(params, "capabilities")
 	if given && !strictjson.IsObject(capabilities) || len(capabilities) > maxCapabilities {
 		return Hello{}, bad("capabilities must be an object of at most 32 KiB")
 	}
-	return Hello{Profile: mcp.Negotiate(text), Capabilities: bytes.Clone(capabilities), Info: clientInfo(params)}, nil
+	return Hello{Profile: profile, Capabilities: bytes.Clone(capabilities), Info: clientInfo(params)}, nil
 }
 
 // clientInfo keeps the client's identity, or only its name and version when it
