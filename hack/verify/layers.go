@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-
-	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 )
 
 // layers orders the packages of runtime from low to high. A package imports
