@@ -32,6 +32,7 @@ type connection struct {
 	*request
 	key       string
 	principal string
+	bucket    string // whose connections are counted together (P22)
 	st        *stream.Stream
 	talk      *duplex.Conn
 	buf       []byte
@@ -51,7 +52,7 @@ func (q *request) get() *edge.Denial {
 	if err != nil {
 		return unavailable(hook.RejectSession, "no key for session ids")
 	}
-	c := &connection{request: q, key: hex.EncodeToString(random[:]), principal: q.identity.Name()}
+	c := &connection{request: q, key: hex.EncodeToString(random[:]), principal: q.identity.Name(), bucket: q.bucket()}
 	if c.st, err = q.s.streams.New("", nil); err != nil {
 		return unavailable(hook.RejectStreamLimit, "too many streams")
 	}

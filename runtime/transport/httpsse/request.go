@@ -86,6 +86,16 @@ func (q *request) authenticate() *edge.Denial {
 	return d
 }
 
+// bucket is whom a limit per principal counts together: the anonymous by their
+// address (P22).
+func (q *request) bucket() string {
+	client := q.s.Client
+	if client == nil {
+		client = auth.Proxies(nil).Client
+	}
+	return auth.Bucket(q.identity, client(q.r))
+}
+
 // post takes one message for the session that the query names. The answer to a
 // request comes on the session's stream (W13.3).
 func (q *request) post() *edge.Denial {

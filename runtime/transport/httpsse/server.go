@@ -2,6 +2,7 @@ package httpsse
 
 import (
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,9 @@ type Server struct {
 	// Authenticate tells who asks; nil means that everybody is anonymous. An
 	// error refuses the request; an *auth.Denied says how.
 	Authenticate func(*http.Request) (*auth.Identity, error)
+	// Client tells the address that a request comes from, by which the
+	// anonymous are counted (P22); nil takes the connection's.
+	Client func(*http.Request) netip.Addr
 	// Receive and Send see every message (D4).
 	Receive, Send middleware.Middleware
 	// Budget bounds buffered bytes; nil means one of its own.

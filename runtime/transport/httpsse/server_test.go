@@ -20,6 +20,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/mcptest"
 	"github.com/fairlead-dev/fairlead/runtime/transport/httpsse"
+	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
 
 // The bytes of a stream's beginning. W13.1, W13.2, R18
@@ -366,6 +367,55 @@ func TestCutTellsWhoWaits(t *testing.T) {
 		_ = r.Wait()
 		if got := stub.Closings(); len(got) != 1 || !errors.Is(got[0], dispatch.ErrShutdown) {
 			t.Errorf("closed with %v", got)
+		}
+	})
+}
+
+// One URL for both transports. P17, W13.5
+func TestOnTheURLOfStreamableHTTP(t *testing.T) {
+	inLab(t, &mcptest.Stub{}, httpsse.Settings{}, func(l *lab) {
+		one := &streamable.Server{Handler: l.server.Handler, Keys: l.server.Keys, HTTPSSE: true}
+		web := mcptest.Virtual(l.t, one, nil)
+		old := mcptest.HTTPSSE(l.t, web, "/mcp")
+		old.Say(mcptest.Initialize(0, "2024-11-05", caps))
+		old.Expect(hello(0, "2024-11-05"))
+		old.Say(call(1))
+		old.Expect(`{"jsonrpc":"2.0","id":1,"result":{"echo":"tools/call"}}`)
+
+		resp, err := web.Client.Post(web.URL+"/mcp", "application/json", strings.NewReader(mcptest.Initialize(0, "2025-06-18", caps)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		id := resp.Header.Get("Mcp-Session-Id")
+		if resp.StatusCode != 200 || id == "" {
+			t.Errorf("streamable: %d", resp.StatusCode)
+		}
+		if n := one.Sessions(); n != 2 {
+			t.Errorf("%d sessions", n)
+		}
+		for name, header := range map[string][2]string{"a session": {"Mcp-Session-Id", id}, "an unknown session": {"Mcp-Session-Id", "x"}, "a revision": {"MCP-Protocol-Version", "2025-06-18"}} {
+			ctx, stop := context.WithCancel(l.t.Context())
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, web.URL+"/mcp", nil)
+			req.Header.Set(header[0], header[1])
+			resp, err := web.Client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]int{"a session": 200, "an unknown session": 404, "a revision": 405}[name]
+			if resp.StatusCode != want {
+				t.Errorf("a GET with %s: %d", name, resp.StatusCode)
+			}
+			stop()
+			_ = resp.Body.Close()
+		}
+		one.Drain(0)
+		_ = old.Wait()
+		if err := one.Shutdown(l.t.Context(), errors.New("over")); err != nil {
+			t.Error(err)
+		}
+		if n := one.Streams() + one.Sessions(); n != 0 {
+			t.Errorf("%d are left", n)
 		}
 	})
 }

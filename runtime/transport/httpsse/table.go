@@ -6,22 +6,22 @@ import "sync"
 type table struct {
 	mu    sync.Mutex
 	conns map[string]*connection
-	owner map[string]int // principal → connections
+	owner map[string]int // bucket → connections
 }
 
 // add enters a connection, unless there are most already, or mostOf of its
-// principal (0: no bound).
+// bucket (0: no bound).
 func (t *table) add(c *connection, most, mostOf int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.conns) >= most || mostOf > 0 && t.owner[c.principal] >= mostOf {
+	if len(t.conns) >= most || mostOf > 0 && t.owner[c.bucket] >= mostOf {
 		return false
 	}
 	if t.conns == nil {
 		t.conns, t.owner = map[string]*connection{}, map[string]int{}
 	}
 	t.conns[c.key] = c
-	t.owner[c.principal]++
+	t.owner[c.bucket]++
 	return true
 }
 
@@ -29,8 +29,8 @@ func (t *table) remove(c *connection) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.conns, c.key)
-	if t.owner[c.principal]--; t.owner[c.principal] == 0 {
-		delete(t.owner, c.principal)
+	if t.owner[c.bucket]--; t.owner[c.bucket] == 0 {
+		delete(t.owner, c.bucket)
 	}
 }
 

@@ -35,6 +35,9 @@ func (s *Server) Drain(spread time.Duration) {
 	for _, r := range s.listens.all() {
 		s.dismissWithin(r, spread)
 	}
+	if s.sse != nil {
+		s.sse.Drain(spread)
+	}
 }
 
 // releaseWithin ends the reading of a stream at a random moment.
@@ -64,6 +67,9 @@ func (s *Server) Cut(cause error) {
 	s.sessions.Stop()
 	s.end(cause)
 	s.sessions.CloseAll(hook.EndShutdown, cause)
+	if s.sse != nil {
+		s.sse.Cut(cause)
+	}
 }
 
 // Shutdown is Cut, and waits until every HTTP request has been answered or ctx

@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/session"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
+	"github.com/fairlead-dev/fairlead/runtime/transport/httpsse"
 	"github.com/fairlead-dev/fairlead/runtime/transport/internal/edge"
 )
 
@@ -38,6 +39,10 @@ type Server struct {
 	// Path is the endpoint [/mcp]; it is served with and without a slash at
 	// its end (R17).
 	Path string
+	// HTTPSSE serves HTTP+SSE of 2024-11-05 on the same path as well: a GET
+	// that names neither a session nor a revision opens its stream (P17). Its
+	// sessions have bounds of their own, as many again.
+	HTTPSSE bool
 	// Settings is asked per request for the present settings; nil means the
 	// defaults. It must be quick.
 	Settings func() Settings
@@ -74,6 +79,7 @@ type Server struct {
 	draining   atomic.Bool
 	requests   edge.Counter
 	listens    listens
+	sse        *httpsse.Server // nil unless HTTPSSE
 }
 
 // Denied is an error of Authenticate with its HTTP form (W38.2).
@@ -107,6 +113,7 @@ func (s *Server) init() {
 			Send:                     s.Send,
 			Observer:                 s.Observer,
 		}
+		s.sse = s.older()
 	})
 }
 
@@ -120,13 +127,21 @@ func (s *Server) settings() Settings {
 // Sessions returns the number of sessions.
 func (s *Server) Sessions() int {
 	s.init()
-	return s.sessions.Len()
+	n := s.sessions.Len()
+	if s.sse != nil {
+		n += s.sse.Sessions()
+	}
+	return n
 }
 
 // Streams returns the number of open streams.
 func (s *Server) Streams() int {
 	s.init()
-	return s.streams.Open()
+	n := s.streams.Open()
+	if s.sse != nil {
+		n += s.sse.Connections()
+	}
+	return n
 }
 
 func (s *Server) path() string {
@@ -143,6 +158,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.requests.Leave()
 	if path := r.URL.EscapedPath(); path != s.path() && path != s.path()+"/" {
 		http.Error(w, "not found", http.StatusNotFound)
+		return
+	}
+	if s.isOlder(r) {
+		s.sse.ServeHTTP(w, r)
 		return
 	}
 	q := &request{s: s, w: w, r: r, rc: http.NewResponseController(w), settings: s.settings()}
