@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -179,7 +180,7 @@ func (p *peer) enveloped(params string) string {
 
 func (p *peer) post(body, method, name string) *http.Response {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.url, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(context.WithoutCancel(p.t.Context()), http.MethodPost, p.url, strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -204,9 +205,26 @@ func (p *peer) post(body, method, name string) *http.Response {
 	return resp
 }
 
-// read reads an answer's messages. Reverse calls are answered, notifications
-// kept; each response is given to yield until it returns false.
+// read reads an answer's messages: reverse calls are answered, notifications
+// kept, each response is given to yield until it returns false.
 func (p *peer) read(resp *http.Response, yield func(message) bool) {
+	p.each(resp, func(m message) bool {
+		switch {
+		case m.Method != "" && m.ID != nil:
+			p.reply(m)
+		case m.Method != "":
+			p.mu.Lock()
+			p.notes = append(p.notes, m)
+			p.mu.Unlock()
+		default:
+			return yield(m)
+		}
+		return true
+	})
+}
+
+// each gives every message of an answer to yield until it returns false.
+func (p *peer) each(resp *http.Response, yield func(message) bool) {
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		raw, _ := io.ReadAll(resp.Body)
 		var m message
@@ -229,17 +247,8 @@ func (p *peer) read(resp *http.Response, yield func(message) bool) {
 			p.t.Errorf("event %s: %v", ev.Data, err)
 			return
 		}
-		switch {
-		case m.Method != "" && m.ID != nil:
-			p.reply(m)
-		case m.Method != "":
-			p.mu.Lock()
-			p.notes = append(p.notes, m)
-			p.mu.Unlock()
-		default:
-			if !yield(m) {
-				return
-			}
+		if !yield(m) {
+			return
 		}
 	}
 }
