@@ -24,4 +24,9 @@ const (
 	ReasonNoChannel    = "no_channel"
 	ReasonOverflow     = "overflow"
 	ReasonDuplicateID  = "duplicate_id"
+	ReasonRateLimited  = "rate_limited"
+	ReasonOutsideRoots = "outside_roots"
+
+	ReasonNotAuthenticated  = "not_authenticated"
+	ReasonInsufficientScope = "insufficient_scope"
 )
