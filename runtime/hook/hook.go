@@ -107,6 +107,7 @@ const (
 	StreamReplaced StreamEnd = "replaced" // resumed elsewhere, or one GET too many
 	StreamOverflow StreamEnd = "overflow" // the reader was too slow (P18)
 	StreamDrained  StreamEnd = "drained"
+	StreamPolled   StreamEnd = "polled" // closed early, the client comes back (SEP-1699)
 )
 
 // Reason is why a request was refused before it became an operation.

@@ -17,7 +17,7 @@ func StreamKinds() []StreamKind { return []StreamKind{StreamGet, StreamPost, Str
 
 // StreamEnds lists every StreamEnd.
 func StreamEnds() []StreamEnd {
-	return []StreamEnd{StreamDone, StreamGone, StreamReplaced, StreamOverflow, StreamDrained}
+	return []StreamEnd{StreamDone, StreamGone, StreamReplaced, StreamOverflow, StreamDrained, StreamPolled}
 }
 
 // EndReasons lists every EndReason.

@@ -39,6 +39,7 @@ type answer struct {
 	st      *stream.Stream
 	plain   bool // the client takes only JSON, or there is no stream left
 	gone    bool // the connection ended while undecided
+	polling bool // the first connection ends early (SEP-1699)
 	done    bool
 	outcome dispatch.Outcome
 	silence error

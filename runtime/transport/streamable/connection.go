@@ -146,7 +146,7 @@ func (c *connection) pump(reader *stream.Reader, st *stream.Stream) error {
 // last gives a client whose stream is closed on purpose a fresh id and the
 // time to come back after (P3, P24).
 func (c *connection) last(end error, st *stream.Stream) {
-	if !errors.Is(end, errDrained) && !errors.Is(end, session.ErrTooManyGets) && !errors.Is(end, auth.ErrExpired) {
+	if !errors.Is(end, errDrained) && !errors.Is(end, errPolling) && !errors.Is(end, session.ErrTooManyGets) && !errors.Is(end, auth.ErrExpired) {
 		return
 	}
 	if c.wire.Retry {
@@ -172,6 +172,8 @@ func streamEnd(end error) hook.StreamEnd {
 		return hook.StreamReplaced
 	case errors.Is(end, stream.ErrOverflow):
 		return hook.StreamOverflow
+	case errors.Is(end, errPolling):
+		return hook.StreamPolled
 	case errors.Is(end, errDrained), errors.Is(end, auth.ErrExpired):
 		return hook.StreamDrained
 	}
@@ -190,6 +192,7 @@ func (a *answer) follow(st *stream.Stream) {
 	if a.legacy != nil {
 		a.legacy.Arrived()
 	}
+	a.pollEarly(st)
 	kind := hook.StreamPost
 	if a.method.Listening {
 		kind = hook.StreamListen
