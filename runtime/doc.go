@@ -48,7 +48,7 @@
 //
 // client talks to servers: client/peer is one conversation over a connection
 // with messages in and out, client/httpleg the same over streamable HTTP,
-// transport/stdio the framing of pipes. salvage tells what can be saved of an
+// transport/ndjson the framing of pipes. salvage tells what can be saved of an
 // answer that is broken.
 //
 // # What holds it together

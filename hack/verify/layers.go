@@ -10,14 +10,17 @@ import (
 // was not explained before. A new package gets its place here.
 var layers = [][]string{
 	{"internal/broken"},
-	{"strictjson", "hook", "seal", "salvage", "auth"},
-	{"jsonrpc", "sse", "transport/stdio", "auth/metadata", "cardinality"},
+	{"strictjson", "hook", "seal", "salvage", "auth", "transport/queue"},
+	{"jsonrpc", "sse", "transport/ndjson", "auth/metadata", "cardinality"},
 	{"mcp", "stream", "auth/guard", "auth/oidc", "auth/token"},
-	{"session", "client/peer"},
+	{"session", "client/peer", "apps", "transport"},
 	{"dispatch", "client/httpleg", "task"},
+	{"transport/duplex", "client/sseleg"},
+	{"transport/stdio", "transport/memory", "transport/httpsse"},
 	{"transport/streamable", "reverse"},
 	{"server", "client"},
-	{"mcptest"},
+	{"mcptest", "apps/appserver"},
+	{"transport/duplex/duplextest"},
 }
 
 func checkLayers(t *tree) []problem {

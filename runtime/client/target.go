@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/httpleg"
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
-	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
+	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 )
 
 // Target is where a server is and how it is reached.
@@ -129,5 +129,5 @@ func (p *Pipes) Dial(_ context.Context, w Wiring) (peer.Link, error) {
 	if p.used.Swap(true) {
 		return nil, ErrOnce
 	}
-	return peer.NewStdio(stdio.Config{In: p.In, Out: p.Out, MaxMessageBytes: w.MaxMessageBytes}), nil
+	return peer.NewStdio(ndjson.Config{In: p.In, Out: p.Out, MaxMessageBytes: w.MaxMessageBytes}), nil
 }

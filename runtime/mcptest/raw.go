@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
-	"github.com/google/go-cmp/cmp"
+	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 )
 
 // Patience bounds each wait of this package.
@@ -38,7 +37,7 @@ func newRaw(t testing.TB, out io.WriteCloser, in io.ReadCloser) *Raw {
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer close(r.heard)
-		lines := stdio.NewReader(in, 64<<20)
+		lines := ndjson.NewReader(in, 64<<20)
 		for {
 			line, err := lines.Next()
 			if err != nil {
@@ -129,8 +128,8 @@ func (r *Raw) Silent(d time.Duration) {
 
 func (r *Raw) same(want string, got []byte) {
 	r.t.Helper()
-	if diff := cmp.Diff(Canonical(r.t, []byte(want)), Canonical(r.t, got)); diff != "" {
-		r.t.Fatalf("-want +got\n%s", diff)
+	if w, g := Canonical(r.t, []byte(want)), Canonical(r.t, got); w != g {
+		r.t.Fatalf("want %s\n got %s", w, g)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
-	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
+	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 )
 
 // Defaults of Config.
@@ -119,7 +119,7 @@ func Start(cfg Config) (*Link, error) {
 		return nil, &peer.Failure{Reason: peer.Unreachable, NotDelivered: true, Err: err}
 	}
 	l.in, l.out = in, out
-	l.Stdio = peer.NewStdio(stdio.Config{In: in, Out: out, MaxMessageBytes: cfg.MaxMessageBytes})
+	l.Stdio = peer.NewStdio(ndjson.Config{In: in, Out: out, MaxMessageBytes: cfg.MaxMessageBytes})
 	l.wg.Go(l.reap)
 	return l, nil
 }
@@ -149,7 +149,7 @@ func (l *Link) Start(r peer.Receiver) {
 		t := time.NewTimer(linger)
 		defer t.Stop()
 		<-t.C
-		l.Stdio.Close(stdio.ErrEnded)
+		l.Stdio.Close(ndjson.ErrEnded)
 	})
 }
 
@@ -199,7 +199,7 @@ func (l *Link) shutdown() {
 	}
 	<-l.ended
 	if l.begun.Load() {
-		l.Stdio.Close(stdio.ErrClosed)
+		l.Stdio.Close(ndjson.ErrClosed)
 		l.WaitPipes()
 	}
 }

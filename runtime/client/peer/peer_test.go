@@ -14,7 +14,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
-	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
+	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
@@ -105,7 +105,7 @@ func bubble(t *testing.T, cfg Config, f func(t *testing.T, s *server)) {
 		outR, outW := io.Pipe()
 		s.in, s.raw, s.out = bufio.NewReaderSize(inR, 1<<20), inR, outW
 		cfg.Handler, cfg.Hooks = s.log, s.log.hooks()
-		s.Peer = New(NewStdio(stdio.Config{In: inW, Out: outR, MaxMessageBytes: 64 << 10}), cfg)
+		s.Peer = New(NewStdio(ndjson.Config{In: inW, Out: outR, MaxMessageBytes: 64 << 10}), cfg)
 		f(t, s)
 		s.Close(nil)
 		_ = inR.Close()

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/salvage"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
-	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
+	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 )
 
 // Deliver implements Receiver.
@@ -82,7 +82,7 @@ func (p *Peer) Broken(what salvage.Peek, begin []byte, reason Reason) {
 // learns at once, and a line of talk is only shown (C07).
 func (p *Peer) broken(what salvage.Peek, begin []byte, f *Failure, via *Call) (answered bool) {
 	if p.cfg.Hooks.Noise != nil {
-		p.cfg.Hooks.Noise(stdio.Excerpt(begin))
+		p.cfg.Hooks.Noise(ndjson.Excerpt(begin))
 	}
 	if !what.Object {
 		p.cfg.Hooks.dropped(DropNoise)

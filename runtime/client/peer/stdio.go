@@ -3,21 +3,21 @@ package peer
 import (
 	"context"
 
-	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
+	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 )
 
 // Stdio is a Link over a pair of pipes. Make it with NewStdio.
 type Stdio struct {
-	cfg  stdio.Config
-	conn *stdio.Conn
+	cfg  ndjson.Config
+	conn *ndjson.Conn
 }
 
 // NewStdio makes a Link; cfg.Deliver and cfg.Ended are the Link's own.
-func NewStdio(cfg stdio.Config) *Stdio { return &Stdio{cfg: cfg} }
+func NewStdio(cfg ndjson.Config) *Stdio { return &Stdio{cfg: cfg} }
 
 // Start implements Link.
 func (s *Stdio) Start(r Receiver) {
-	s.cfg.Deliver = func(l stdio.Line) {
+	s.cfg.Deliver = func(l ndjson.Line) {
 		if l.TooLong {
 			r.Broken(l.Salvaged, l.Data, TooLarge)
 			return
@@ -25,7 +25,7 @@ func (s *Stdio) Start(r Receiver) {
 		r.Deliver(l.Data)
 	}
 	s.cfg.Ended = r.Ended
-	s.conn = stdio.New(s.cfg)
+	s.conn = ndjson.New(s.cfg)
 	s.conn.Start()
 }
 
@@ -43,10 +43,10 @@ func (s *Stdio) Send(ctx context.Context, out *Outgoing) error {
 	return nil
 }
 
-// CloseInput is stdio.Conn's.
+// CloseInput is ndjson.Conn's.
 func (s *Stdio) CloseInput() { s.conn.CloseInput() }
 
-// WaitPipes returns when nothing reads or writes any more; see stdio.Conn.Wait.
+// WaitPipes returns when nothing reads or writes any more; see ndjson.Conn.Wait.
 func (s *Stdio) WaitPipes() { s.conn.Wait() }
 
 // Close implements Link.

@@ -28,7 +28,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/session"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/runtime/transport/duplex"
-	"github.com/fairlead-dev/fairlead/runtime/transport/internal/queue"
+	"github.com/fairlead-dev/fairlead/runtime/transport/queue"
 )
 
 // ErrClosed: this link was closed.

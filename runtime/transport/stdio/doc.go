@@ -1,11 +1,10 @@
-// Package stdio carries JSON-RPC messages over a pair of byte pipes, one
-// message a line (W18.1).
+// Package stdio serves a server over a pair of byte pipes, one message a line
+// (W18.1): the standard input and output of this program as a rule.
 //
-//	our Send ──► outbox (bounded) ──► writer goroutine ──► child's stdin
-//	Deliver  ◄── reader goroutine ◄── line splitter    ◄── child's stdout
+//	client's output ──► ndjson.Conn ─► duplex.Conn ─► dispatch ─► Server
+//	client's input  ◄── ndjson.Conn ◄────────────────────────────┘
 //
-// It owns framing, the frame limit, the order of what is written and the
-// deadline of a peer that stops reading. It does not parse messages, does not
-// start or stop processes, and knows nothing of sessions: whoever made the
-// pipes owns the process behind them.
+// It owns the beginning and the end of that: options, what the end of input
+// means, backpressure. Framing is ndjson's, the conversation duplex's; the
+// client's side of pipes is client/peer's.
 package stdio

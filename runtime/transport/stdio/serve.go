@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/session"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/runtime/transport/duplex"
+	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 )
 
 // Defaults of Options.
@@ -84,7 +85,7 @@ func Serve(ctx context.Context, server dispatch.Server, o Options, in io.Reader,
 
 // front is one pair of pipes with a Server behind it.
 type front struct {
-	conn  *Conn
+	conn  *ndjson.Conn
 	pipes *duplex.Conn
 	ended chan error // reading has ended
 	drainTime,
@@ -94,7 +95,7 @@ type front struct {
 func newFront(server dispatch.Server, o Options, in io.Reader, out io.Writer) *front {
 	set(&o.DrainTime, DefaultDrainTime)
 	set(&o.MaxConcurrent, DefaultConcurrent)
-	set(&o.WriteTimeout, DefaultWriteTimeout)
+	set(&o.WriteTimeout, ndjson.DefaultWriteTimeout)
 	if o.RequestTimeout == 0 {
 		o.RequestTimeout = DefaultRequestTimeout
 	}
@@ -102,7 +103,7 @@ func newFront(server dispatch.Server, o Options, in io.Reader, out io.Writer) *f
 		o.Budget = &stream.Budget{Observer: o.Observer}
 	}
 	f := &front{ended: make(chan error, 1), drainTime: o.DrainTime, writeTimeout: o.WriteTimeout}
-	f.conn = New(Config{
+	f.conn = ndjson.New(ndjson.Config{
 		In: closer(out), Out: readCloser(in), Deliver: f.deliver, HalfOpen: true,
 		Ended:           func(err error) { f.ended <- err },
 		MaxMessageBytes: o.MaxMessageBytes, WriteTimeout: o.WriteTimeout, QueueMessages: o.QueueMessages,
@@ -128,7 +129,7 @@ func set[T int | time.Duration](field *T, value T) {
 }
 
 // deliver takes one line on the reader's goroutine.
-func (f *front) deliver(l Line) {
+func (f *front) deliver(l ndjson.Line) {
 	if l.TooLong {
 		f.pipes.TooLarge(l.Salvaged)
 		return
@@ -153,7 +154,7 @@ func (f *front) drain(ctx context.Context, err error) error {
 	}
 	f.pipes.Close(hook.EndGone, dispatch.ErrDisconnected)
 	f.flush()
-	if err == ErrEnded { //nolint:errorlint // wrapped, it is another error
+	if err == ndjson.ErrEnded { //nolint:errorlint // wrapped, it is another error
 		return nil
 	}
 	return err
@@ -182,7 +183,7 @@ func (f *front) flush() {
 
 // wire is the way to the client.
 type wire struct {
-	conn     *Conn
+	conn     *ndjson.Conn
 	observer *hook.Observer
 }
 

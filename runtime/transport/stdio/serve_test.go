@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcptest"
 	"github.com/fairlead-dev/fairlead/runtime/transport/duplex/duplextest"
+	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
 )
 
@@ -61,7 +62,7 @@ func TestServeStops(t *testing.T) {
 			return jsonrpc.Result([]byte(`{}`))
 		}}
 		go func() { ended <- stdio.Serve(ctx, stub, stdio.Options{}, serverIn, serverOut) }()
-		lines := stdio.NewReader(clientIn, 1<<20)
+		lines := ndjson.NewReader(clientIn, 1<<20)
 		next := func() string {
 			line, err := lines.Next()
 			if err != nil {
@@ -110,7 +111,7 @@ func TestServeAClientThatDoesNotRead(t *testing.T) {
 			ended <- stdio.Serve(t.Context(), stub, stdio.Options{QueueMessages: 8, WriteTimeout: time.Minute}, serverIn, serverOut)
 		}()
 		_, _ = io.WriteString(clientOut, mcptest.Initialize(0, "2025-06-18", `{}`)+"\n"+call(1, `{"name":"a"}`)+"\n")
-		if _, err := stdio.NewReader(clientIn, 1<<20).Next(); err != nil {
+		if _, err := ndjson.NewReader(clientIn, 1<<20).Next(); err != nil {
 			t.Fatal(err)
 		}
 		s := <-session
@@ -123,7 +124,7 @@ func TestServeAClientThatDoesNotRead(t *testing.T) {
 		if err := s.Notify([]byte(`{"jsonrpc":"2.0","method":"broadcast"}`)); err == nil {
 			t.Error("a broadcast found room where there is none")
 		}
-		if err := <-ended; !errors.Is(err, stdio.ErrStalled) {
+		if err := <-ended; !errors.Is(err, ndjson.ErrStalled) {
 			t.Error(err)
 		}
 	})

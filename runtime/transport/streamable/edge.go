@@ -3,6 +3,7 @@ package streamable
 import (
 	"net/http"
 
+	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/transport/internal/edge"
 )
@@ -28,10 +29,27 @@ func (q *request) edge() *refusal {
 	if denial := edge.Admit(q.w.Header(), q.r, q.settings.AllowedOrigins); denial != nil {
 		return denied(denial)
 	}
+	if oversized(q.r.Header) {
+		return invalid(http.StatusRequestHeaderFieldsTooLarge, hook.RejectHeader, "too many header fields").closing()
+	}
 	if name, twice := edge.Repeated(q.r.Header, single, prefixParam); twice {
 		return q.repeated(name)
 	}
 	return nil
+}
+
+// maxFields bounds all header fields of a request together, whatever the
+// http.Server takes (W15.12, P33.6).
+const maxFields = 64 << 10
+
+func oversized(h http.Header) bool {
+	n := 0
+	for name, values := range h {
+		for _, v := range values {
+			n += len(name) + len(v)
+		}
+	}
+	return n > maxFields
 }
 
 // denied is a refusal of the edge.

@@ -155,7 +155,7 @@ func inLab(t *testing.T, b *backend, f func(l *lab)) {
 	synctest.Test(t, func(t *testing.T) { newLab(t, b, f, &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 17080}) })
 }
 
-func newLab(t *testing.T, b *backend, f func(l *lab), addr net.Addr) {
+func newLab(t *testing.T, b *backend, f func(l *lab), addr net.Addr, change ...func(*http.Server, *http.Transport)) {
 	l := &lab{t: t, backend: b}
 	keys := &seal.Keyring{Server: "uid"}
 	if err := keys.LoadEphemeral(); err != nil {
@@ -174,12 +174,15 @@ func newLab(t *testing.T, b *backend, f func(l *lab), addr net.Addr) {
 	}
 	l.memory = &memory{conns: make(chan net.Conn), done: make(chan struct{}), addr: addr}
 	web := &http.Server{Handler: l.server}
-	go func() { _ = web.Serve(l.memory) }()
 	transport := &http.Transport{
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return l.memory.dial(ctx) },
 		DisableCompression: true,
 		MaxConnsPerHost:    0,
 	}
+	for _, c := range change {
+		c(web, transport)
+	}
+	go func() { _ = web.Serve(l.memory) }()
 	l.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer func() {
 		_ = l.server.Shutdown(context.Background(), errors.New("test over"))

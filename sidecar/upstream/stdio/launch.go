@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
-	rtstdio "github.com/fairlead-dev/fairlead/runtime/transport/stdio"
+	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 	"github.com/fairlead-dev/fairlead/sidecar/agent"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
@@ -95,7 +95,7 @@ func (p *Pool) spawn(ctx context.Context, deadline time.Time) (Child, error) {
 func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, error) {
 	now := time.Now()
 	proc := &process{pool: p, child: child, shared: l.shared, born: now, touched: now, listening: l.listening}
-	proc.link = peer.NewStdio(rtstdio.Config{In: child.Stdin(), Out: child.Stdout(), MaxMessageBytes: p.cfg.MaxMessageBytes})
+	proc.link = peer.NewStdio(ndjson.Config{In: child.Stdin(), Out: child.Stdout(), MaxMessageBytes: p.cfg.MaxMessageBytes})
 	talk := newTalk(p.cfg.Hooks.Peer)
 	proc.Peer = peer.New(proc.link, peer.Config{Handler: l.handler, Hooks: talk.hooks(), Ended: proc.peerEnded, Budget: p.cfg.Budget})
 

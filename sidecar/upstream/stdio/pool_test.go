@@ -45,7 +45,7 @@ func TestACrash(t *testing.T) {
 		if peer.ReasonOf(err) != peer.Ended || time.Since(begin) != 0 {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
-		a.wantEnded(t, "workload_restarted: stdio: the peer closed its output")
+		a.wantEnded(t, "workload_restarted: ndjson: the peer closed its output")
 		r.wantEnds(EndCrashed)
 		if b.Err() != nil {
 			t.Error("the other session ended")

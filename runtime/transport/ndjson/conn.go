@@ -1,4 +1,4 @@
-package stdio
+package ndjson
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead-dev/fairlead/runtime/transport/internal/queue"
+	"github.com/fairlead-dev/fairlead/runtime/transport/queue"
 )
 
 // Errors that a Conn ends with, wrapped or as they are.
 var (
 	// ErrClosed: this side closed it.
-	ErrClosed = errors.New("stdio: closed")
+	ErrClosed = errors.New("ndjson: closed")
 	// ErrStalled: the peer took no bytes for WriteTimeout.
-	ErrStalled = errors.New("stdio: the peer does not read its input")
+	ErrStalled = errors.New("ndjson: the peer does not read its input")
 	// ErrEnded: the peer closed its output.
-	ErrEnded = errors.New("stdio: the peer closed its output")
+	ErrEnded = errors.New("ndjson: the peer closed its output")
 )
 
 // Defaults of Config.
