@@ -137,7 +137,7 @@ func TestOddText(t *testing.T) {
 		"an unpaired high surrogate": `"\ud83d"`, "an unpaired low one": `"\udcff.txt"`, "both the wrong way round": `"\udc00\ud800"`, "a pair": `"\ud83d\ude00"`,
 		"line and paragraph separators": "\"a\u2028b\u2029c\"", "a NUL": `"a\u0000b"`, "an escaped line end": `"a\r\nb"`, "next line": "\"a\u0085b\"", "a byte order mark inside": "\"a\ufeffb\"",
 		"a colon and data": `"data: x"`, "an event field": `"event: x\n\n"`, "a big number": `123456789012345678901234567890`, "a number as written": `1.00E+2`, "minus zero": `-0`,
-		"space between tokens": "[ 1 ,\t2 ]", "line ends between tokens": "{\r\n  \"a\": 1,\n  \"b\": [\r2 ]\n}", "an empty name": `{"":{"":null}}`, "deep": strings.Repeat("[", 100) + strings.Repeat("]", 100),
+		"space between tokens": "[ 1 ,\t2 ]", "line ends between tokens": "{\r\n\"a\": 1,\n\"b\": [\r2 ]\n}", "an empty name": `{"":{"":null}}`, "deep": strings.Repeat("[", 100) + strings.Repeat("]", 100),
 	}
 	oneLine := strings.NewReplacer("\r", "", "\n", "")
 	var seen string
