@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
@@ -108,6 +109,18 @@ func (s *Server) RemoveResources(uris ...string) {
 	for _, e := range s.resources.remove(uris...) {
 		s.watchers.changed(KindResource, e.resource.URI, e.resource.Visible)
 	}
+}
+
+// HasResource reports whether a URI can be read, as a resource or by a template,
+// whoever may.
+func (s *Server) HasResource(uri string) bool {
+	if s.resources.get(uri) != nil {
+		return true
+	}
+	return slices.ContainsFunc(s.templates.all(), func(it item[templateEntry]) bool {
+		_, ok := it.value.parsed.Match(uri)
+		return ok
+	})
 }
 
 type listedResource struct {
