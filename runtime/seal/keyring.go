@@ -24,6 +24,7 @@ const (
 	PurposeTask
 	PurposeRequestState
 	PurposeCursor
+	PurposeHandle
 	purposes
 )
 
