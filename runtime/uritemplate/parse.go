@@ -196,7 +196,11 @@ func (p part) pattern(b *strings.Builder) {
 		if p.op.named {
 			b.WriteString(regexp.QuoteMeta(name) + "(?:=")
 		}
-		b.WriteString("(" + p.op.class + "*)")
+		class := p.op.class
+		if class == labelClass && len(p.names) == 1 {
+			class = unreservedClass // no other label that dots could separate
+		}
+		b.WriteString("(" + class + "*)")
 		if p.op.named {
 			b.WriteString(")?")
 		}
