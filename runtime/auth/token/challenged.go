@@ -2,6 +2,7 @@ package token
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,10 +37,11 @@ func (a *Auth) Challenged(ctx context.Context, resp *http.Response) (again bool,
 	default:
 		return false, nil
 	}
-	if _, err := a.renew(ctx, need, used); err != nil {
-		return false, err
+	_, err = a.renew(ctx, need, used)
+	if errors.Is(err, ErrNoOther) || errors.Is(err, ErrNone) {
+		return false, nil // the server's own words say more
 	}
-	return true, nil
+	return err == nil, err
 }
 
 // mayReplace decides whether a refused token is replaced: at once the first

@@ -18,8 +18,9 @@ type Auth interface {
 	// which nothing was sent.
 	Authorize(r *http.Request) error
 	// Challenged reads a 401 or 403; true means that the same request may
-	// succeed now. The body must be left alone.
-	Challenged(ctx context.Context, resp *http.Response) (again bool)
+	// succeed now. An error says why nothing better can be had, and is what the
+	// caller of the message is told. The body must be left alone.
+	Challenged(ctx context.Context, resp *http.Response) (again bool, err error)
 }
 
 // authorize adds credentials. Those of our own configuration stay.
@@ -37,14 +38,20 @@ func (l *Leg) authorize(r *http.Request) error {
 }
 
 // challenged reports whether a refused request is to be made again.
-func (l *Leg) challenged(ctx context.Context, resp *http.Response, n *int) bool {
+func (l *Leg) challenged(ctx context.Context, resp *http.Response, n *int) (again bool, err error) {
 	if l.cfg.Auth == nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden || *n >= maxChallenges {
-		return false
+		return false, nil
 	}
-	if !l.cfg.Auth.Challenged(ctx, resp) {
-		return false
+	again, err = l.cfg.Auth.Challenged(ctx, resp)
+	if again || err != nil {
+		*n++
+		discard(resp)
 	}
-	*n++
-	discard(resp)
-	return true
+	if err == nil {
+		return again, nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return false, cause
+	}
+	return false, &peer.Failure{Reason: peer.Auth, Status: resp.StatusCode, NotDelivered: true, Err: err}
 }

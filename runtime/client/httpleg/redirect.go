@@ -30,7 +30,11 @@ func (l *Leg) do(ctx context.Context, method string, out *peer.Outgoing, edit fu
 		if err != nil {
 			return nil, failed(ctx, err)
 		}
-		if l.challenged(ctx, resp, &challenges) {
+		again, err := l.challenged(ctx, resp, &challenges)
+		if err != nil {
+			return nil, err
+		}
+		if again {
 			continue
 		}
 		switch resp.StatusCode {
