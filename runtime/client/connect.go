@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
@@ -43,6 +44,9 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		return nil, err
 	}
 	c.adopt(conv)
+	if c.opts.Handlers.any() {
+		conv.settle(ctx)
+	}
 	return c, nil
 }
 
@@ -83,11 +87,13 @@ func (c *Client) negotiate(ctx context.Context, candidates []string, older bool)
 			if err == nil {
 				return n.take(), nil
 			}
-			if asked = silent(err); len(left) == 0 && len(n.tried) == 0 {
+			if asked = silent(err); len(left) == 0 && len(n.tried) == 0 && !n.contradiction(err) {
 				return nil, err
 			}
 			_ = n.failed(mcp.MethodDiscover, err)
-			candidates = left
+			if candidates = left; n.contradicted(err) {
+				candidates = append([]string{n.conv.profile.Revision}, left...)
+			}
 			continue
 		}
 		err := n.conv.initialize(ctx)
@@ -117,6 +123,24 @@ type negotiation struct {
 	conv   *conversation
 	older  bool
 	tried  []error
+	again  bool // the server was asked once more for what it refused
+}
+
+// contradiction: the server refuses a revision that it says it has, as one that
+// is just being replaced may.
+func (n *negotiation) contradiction(err error) bool {
+	rpc := rpcError(err)
+	return rpc != nil && rpc.Code == mcp.CodeUnsupportedRevision && !n.again &&
+		slices.Contains(texts(rpc.Data, "supported"), n.conv.profile.Revision)
+}
+
+// contradicted reports a contradiction, the first time (W5.3).
+func (n *negotiation) contradicted(err error) bool {
+	if !n.contradiction(err) {
+		return false
+	}
+	n.again = true
+	return true
 }
 
 func (n *negotiation) failed(step string, err error) error {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -24,13 +25,15 @@ type conversation struct {
 	profile mcp.Profile
 	server  Server
 	listen  sync.Once
+	heard   chan struct{} // closed when the stream of hear is open or refused
+	hears   sync.Once
 	retired chan struct{} // closed when it is of no use any more
 	gone    sync.Once
 }
 
 // dial opens a link and puts a Peer on the link.
 func (c *Client) dial(ctx context.Context, binding mcp.Binding, dial func(context.Context, Wiring) (peer.Link, error)) (*conversation, error) {
-	v := &conversation{client: c, binding: binding, retired: make(chan struct{})}
+	v := &conversation{client: c, binding: binding, heard: make(chan struct{}), retired: make(chan struct{})}
 	link, err := dial(ctx, v.wiring())
 	if err != nil {
 		return nil, err
@@ -55,6 +58,7 @@ func (v *conversation) wiring() Wiring {
 	return Wiring{
 		MaxMessageBytes: c.opts.MaxMessageBytes,
 		Listening: func(outcome string) {
+			v.hears.Do(func() { close(v.heard) })
 			switch outcome {
 			case "lost":
 				c.moves.ill(troubleListen, "stream_lost", nil)
@@ -85,6 +89,26 @@ func (v *conversation) close(cause error) {
 func (v *conversation) hear() {
 	if l, ok := v.link.(listener); ok && v.profile.Handshake {
 		v.listen.Do(l.Listen)
+	}
+}
+
+// hearing is how long settle waits for a server that does not send the head of
+// the stream before the first message.
+const hearing = time.Second
+
+// settle waits until the stream of hear is open: servers drop what they ask on
+// it while nobody listens (P6), so the first call must not come before it.
+func (v *conversation) settle(ctx context.Context) {
+	if _, ok := v.link.(listener); !ok || !v.profile.Handshake {
+		return
+	}
+	t := time.NewTimer(hearing)
+	defer t.Stop()
+	select {
+	case <-v.heard:
+	case <-t.C:
+	case <-v.retired:
+	case <-ctx.Done():
 	}
 }
 

@@ -87,14 +87,35 @@ func isBase64(v any) error {
 }
 
 // erratum undoes a fault of the schemas of 2025-06-18 and 2025-11-25: their
-// generator made integers of the numbers of NumberSchema, so that a default of
-// 95.5, which the protocol allows, is refused.
+// generator made integers of numbers in forms and in the answers to them, so
+// that 95.5, which the protocol allows, is refused.
 func erratum(defs map[string]any) {
-	number, _ := defs["NumberSchema"].(map[string]any)
-	properties, _ := number["properties"].(map[string]any)
+	properties, _ := constant(defs["NumberSchema"], "properties").(map[string]any)
 	for _, name := range []string{"minimum", "maximum", "default"} {
-		if p, _ := properties[name].(map[string]any); p["type"] == "integer" {
-			p["type"] = "number"
+		toNumber(properties[name])
+	}
+	values := constant(defs["ElicitResult"], "properties", "content", "additionalProperties")
+	toNumber(values)
+	choices, _ := constant(values, "anyOf").([]any)
+	for _, choice := range choices {
+		toNumber(choice)
+	}
+}
+
+// toNumber lets a schema whose type is integer, alone or among others, take any
+// number.
+func toNumber(schema any) {
+	s, _ := schema.(map[string]any)
+	switch t := s["type"].(type) {
+	case string:
+		if t == "integer" {
+			s["type"] = "number"
+		}
+	case []any:
+		for i := range t {
+			if t[i] == "integer" {
+				t[i] = "number"
+			}
 		}
 	}
 }

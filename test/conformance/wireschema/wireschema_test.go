@@ -31,7 +31,8 @@ const schemaText = `{
     "ListToolsRequest": {"type":"object","properties":{"method":{"const":"tools/list"}}},
     "ListToolsResult": {"type":"object","required":["tools"],"properties":{"tools":{"type":"array"},"blob":{"type":"string","format":"byte"}}},
     "ProgressNotification": {"type":"object","properties":{"method":{"const":"notifications/progress"},"params":{"type":"object","required":["progress"]}}},
-    "NumberSchema": {"type":"object","properties":{"default":{"type":"integer"}}}
+    "NumberSchema": {"type":"object","properties":{"default":{"type":"integer"}}},
+    "ElicitResult": {"type":"object","properties":{"content":{"type":"object","additionalProperties":{"anyOf":[{"type":"array"},{"type":["boolean","integer","string"]}]}}}}
   }
 }`
 
@@ -172,8 +173,13 @@ func TestCountsTellWhatOnlyTheEnvelopeWasJudgedOf(t *testing.T) {
 
 func TestNumbersOfASchemaMayHaveFractions(t *testing.T) {
 	j := judge(t)
-	if err := j.schemas["2025-11-25"].validate("NumberSchema", map[string]any{"default": json.Number("95.5")}); err != nil {
-		t.Error(err)
+	for def, value := range map[string]any{
+		"NumberSchema": map[string]any{"default": json.Number("95.5")},
+		"ElicitResult": map[string]any{"content": map[string]any{"score": json.Number("95.5")}},
+	} {
+		if err := j.schemas["2025-11-25"].validate(def, value); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
