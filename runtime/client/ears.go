@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 // ears is what a connection's Peer talks to.
@@ -21,6 +22,11 @@ func (e ears) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.E
 	raw, err := e.v.client.answer(ctx, e.v, in.Msg.Method, in.Msg.Params)
 	if err != nil {
 		return nil, refusal(err)
+	}
+	if task := member(in.Msg.Meta, mcp.MetaRelatedTask); task != nil { // W6.11
+		if marked, err := strictjson.Splice(raw, strictjson.Set(task, "_meta", mcp.MetaRelatedTask)); err == nil {
+			raw = marked
+		}
 	}
 	return raw, nil
 }
