@@ -40,7 +40,7 @@ func TestSessionRoundTrip(t *testing.T) {
 	if !strings.HasPrefix(token, "a.") {
 		t.Errorf("the key id is not readable: %s", token)
 	}
-	// W10.3, P10
+	// W10.2, W10.3, P10
 	for i := range len(token) {
 		if token[i] < 0x21 || token[i] > 0x7e {
 			t.Errorf("byte %d is not visible ASCII", i)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
 
-// P16, W19.2, B11.6: how a cancelled request ends. W19.5.
+// P16, W19.2, W19.5, B11.6: how a cancelled request ends.
 func TestCancel(t *testing.T) {
 	cancel := func(id string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"enough"}}`
@@ -191,7 +191,7 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// B15.6: DELETE cancels what runs and later use is 404. W10.8.
+// B15.6, W10.8, W10.9: DELETE cancels what runs and later use is 404.
 func TestDelete(t *testing.T) {
 	inHeldLab(t, func(l *lab, h *held) {
 		id := l.connect("2025-06-18", "{}")

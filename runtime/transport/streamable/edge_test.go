@@ -87,7 +87,7 @@ func TestLocalListener(t *testing.T) {
 	}
 }
 
-// R21, P33.3, P34: preflights are answered before anything else is asked.
+// R21, P33.3, P34, W17.5: preflights are answered before anything else is asked.
 func TestPreflight(t *testing.T) {
 	inLab(t, &backend{}, func(l *lab) {
 		l.server.Authenticate = func(*http.Request) (*auth.Identity, error) {

@@ -27,7 +27,7 @@ func TestInitialize(t *testing.T) {
 				if a.status != 200 || !strings.Contains(a.body, `"protocolVersion":"`+want+`"`) || id == "" || id == "dead-0001" {
 					t.Errorf("%s with %v: %d %s", requested, header, a.status, a.body)
 				}
-				for i := range len(id) { // W10.3
+				for i := range len(id) { // W10.1, W10.3
 					if id[i] < 0x21 || id[i] > 0x7e {
 						t.Errorf("byte %d of the session id", i)
 					}

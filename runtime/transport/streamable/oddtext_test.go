@@ -86,7 +86,8 @@ func TestOddIDs(t *testing.T) {
 	})
 }
 
-// P33.13, P14: _meta of every kind.
+// P33.13, P14, W6.4: _meta of every kind; values of keys that others define are
+// bytes.
 func TestOddMeta(t *testing.T) {
 	var meta, token string
 	b := &backend{serve: func(_ context.Context, x *dispatch.Exchange) dispatch.Outcome {

@@ -5,7 +5,7 @@ import (
 )
 
 // The suite's http-custom-header-server-validation and more: W15.2, W15.4,
-// W15.5, W15.7, W15.8, W15.17, W15.18, W15.23, P25. The check comes last,
+// W15.5, W15.7, W15.8, W15.11, W15.13, W15.17, W15.18, W15.23, P25. The check comes last,
 // before anything reaches the server (W16.3).
 func TestParamHeaders(t *testing.T) {
 	const schema = `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"in":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"Count"}}},"f":{"type":"boolean","x-mcp-header":"Flag"},"plain":{"type":"string"}}}`

@@ -20,7 +20,8 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
 
-// P33.4: bodies as sockets bring them, none of which net/http's client sends.
+// P33.4, P33.6, W15.12: requests as sockets bring them, none of which net/http's
+// client sends.
 func TestRawBodies(t *testing.T) {
 	const head = "POST /mcp HTTP/1.1\r\nHost: mcp.example\r\nContent-Type: application/json\r\n"
 	hello := initialize("2025-11-25", "{}")

@@ -175,10 +175,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.preflight()
 	case http.MethodHead:
 		q.refuse(methodNotAllowed("POST"))
-	case http.MethodPost, http.MethodGet, http.MethodDelete:
-		q.serve()
 	default:
-		q.refuse(methodNotAllowed("POST, GET, DELETE"))
+		q.serve()
 	}
 }
 
@@ -215,6 +213,8 @@ func (q *request) serve() {
 		refusal = q.get()
 	case http.MethodDelete:
 		refusal = q.delete()
+	default:
+		refusal = methodNotAllowed("POST, GET, DELETE")
 	}
 	if refusal != nil {
 		q.refuse(refusal)

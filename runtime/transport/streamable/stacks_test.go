@@ -152,7 +152,8 @@ func TestStacksSeeEverythingOnce(t *testing.T) {
 	})
 }
 
-func TestStacksSeeModernMessagesOnce(t *testing.T) { // D4
+// D4, W19.9: and a server of stateless requests cancels nothing.
+func TestStacksSeeModernMessagesOnce(t *testing.T) {
 	b := &backend{}
 	traced(t, b, func(l *lab, r *tracer) {
 		ask := func(method string) {

@@ -105,7 +105,8 @@ func TestStreamHeads(t *testing.T) {
 	})
 }
 
-// W14.18, B2.4, P4: when an answer becomes a stream. W8.4, W14.3.
+// W14.18, B2.4, P4, W8.4, W14.3: when an answer becomes a stream, which then
+// lasts until its response (W8.7).
 func TestWhenAnswersBecomeStreams(t *testing.T) {
 	tests := map[string]struct {
 		revision, capabilities, method string
