@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
@@ -110,7 +111,9 @@ func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint
 	}
 	c := q.connect()
 	c.handle, c.wire = st.Handle(), l.Profile().On(mcp.Streamable)
-	c.buf = sse.AppendComment(c.buf, "ok") // P4: the head goes out at once
+	if !broken.Rule("P4") {
+		c.buf = sse.AppendComment(c.buf, "ok") // P4: the head goes out at once
+	}
 	l.Arrived()
 	q.s.watchDrain(st)
 	ctx, stop := auth.UntilExpiry(q.r.Context(), q.identity)
@@ -156,7 +159,7 @@ func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream
 	}
 	q.s.Observer.Replay(hook.ReplayLost)
 	c.head()
-	if handle.Request != "" {
+	if handle.Request != "" && !broken.Rule("P2") {
 		lost := jsonrpc.Errorf(jsonrpc.CodeInternal, "the stream of this request is lost").WithReason(mcp.ReasonStreamLost)
 		c.event(c.id(lastWord), jsonrpc.EncodeError(jsonrpc.RawID(handle.Request), lost))
 	}

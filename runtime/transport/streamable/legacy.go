@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
@@ -41,7 +42,7 @@ func (q *request) lookup() (*dispatch.Legacy, bool) {
 // header that no session can have (W11.3).
 func (q *request) session(id jsonrpc.ID) (*dispatch.Legacy, *refusal) {
 	if header := q.r.Header.Get(headerVersion); header != "" {
-		if p, known := mcp.Lookup(header); !known || !p.Handshake {
+		if p, known := mcp.Lookup(header); (!known || !p.Handshake) && !broken.Rule("W11.3") {
 			return nil, invalid(http.StatusBadRequest, hook.RejectRevision, "protocol version is not supported").about(id)
 		}
 	}
@@ -59,6 +60,9 @@ func (q *request) session(id jsonrpc.ID) (*dispatch.Legacy, *refusal) {
 }
 
 func sessionUnknown(id jsonrpc.ID) *refusal {
+	if broken.Rule("W10.6") {
+		return invalid(http.StatusBadRequest, hook.RejectSession, "session not found").about(id)
+	}
 	return invalid(http.StatusNotFound, hook.RejectSession, "session not found").about(id)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/paramheader"
@@ -19,7 +20,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 	if !ok {
 		return false, badEnvelope(p.msg.ID, mcp.MetaProtocolVersion+" must be a string")
 	}
-	if header != revision {
+	if header != revision && !broken.Rule("W14.17") {
 		return false, mismatch(p.msg.ID, "MCP-Protocol-Version must equal the version in _meta")
 	}
 	profile, offered := p.settings.Revisions.Lookup(revision)
@@ -39,7 +40,11 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 		ClientCapabilities: capabilities, ClientInfo: info,
 	}
 	if o, answered := p.s.dispatcher.Answer(p.r.Context(), req); answered {
-		p.writeJSON(http.StatusNotFound, encode(p.msg.ID, o)) // W14.12, W14.13
+		status := http.StatusNotFound // W14.12, W14.13
+		if broken.Rule("W14.12") {
+			status = http.StatusOK
+		}
+		p.writeJSON(status, encode(p.msg.ID, o))
 		return false, nil
 	}
 	if raw, ok := strictjson.Get(p.msg.Meta, mcp.MetaLogLevel); ok {
@@ -66,6 +71,9 @@ func (p *posted) notice(header string) {
 // the capabilities. clientInfo may be missing (W6.7).
 func (p *posted) envelope() ([]byte, *refusal) {
 	capabilities, ok := strictjson.Get(p.msg.Meta, mcp.MetaClientCapabilities)
+	if !ok && broken.Rule("W6.6") {
+		return []byte("{}"), nil
+	}
 	if !ok {
 		return nil, badEnvelope(p.msg.ID, "_meta lacks "+mcp.MetaClientCapabilities)
 	}
@@ -82,7 +90,7 @@ func (p *posted) envelope() ([]byte, *refusal) {
 // what is acted on.
 func (p *posted) mirrors(profile mcp.Profile) *refusal {
 	method, ok := p.r.Header[headerMethod]
-	if !ok || method[0] != p.msg.Method {
+	if (!ok || method[0] != p.msg.Method) && !broken.Rule("W15.2") {
 		return mismatch(p.msg.ID, "Mcp-Method must equal the method")
 	}
 	m, known := profile.Method(p.msg.Method)
@@ -104,6 +112,9 @@ func (p *posted) mirrors(profile mcp.Profile) *refusal {
 		return mismatch(p.msg.ID, "Mcp-Name is required")
 	}
 	value, ok := paramheader.Decode(values[0])
+	if broken.Rule("W15.4") {
+		value = values[0]
+	}
 	if !ok || value != name {
 		return mismatch(p.msg.ID, "Mcp-Name must equal params."+m.NameParam)
 	}

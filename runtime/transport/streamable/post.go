@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -77,7 +78,7 @@ func (p *posted) era() (kept bool, refusal *refusal) {
 	claimed, enveloped := strictjson.Get(p.msg.Meta, mcp.MetaProtocolVersion)
 	switch {
 	case p.msg.Kind == jsonrpc.KindResponse:
-		if mcp.ClaimsModern(header) {
+		if mcp.ClaimsModern(header) && !broken.Rule("W1.13") {
 			return false, invalid(http.StatusBadRequest, hook.RejectMessage, "clients of this revision send no responses").about(p.msg.ID)
 		}
 		return false, p.inbound()
@@ -89,7 +90,7 @@ func (p *posted) era() (kept bool, refusal *refusal) {
 		return false, p.inbound()
 	case enveloped:
 		return p.modern(header, claimed)
-	case p.msg.Method == mcp.MethodInitialize:
+	case p.msg.Method == mcp.MethodInitialize && !(broken.Rule("R3") && mcp.ClaimsModern(header)):
 		return p.initialize()
 	case mcp.ClaimsModern(header) && len(p.settings.Revisions.Modern()) > 0:
 		return false, missingEnvelope(p.msg.ID)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 )
 
 // exposed are the fields of an answer that scripts of other sites may read.
@@ -18,7 +19,7 @@ const exposed = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-A
 // fields in h here, so that errors carry them too (R21).
 func Admit(h http.Header, r *http.Request, allowedOrigins []string) *Denial {
 	local := onLoopback(r)
-	if local && !localHost(r.Host) {
+	if local && !localHost(r.Host) && !broken.Rule("W17.4") {
 		return deny(http.StatusForbidden, hook.RejectHost, "host not allowed")
 	}
 	if denial := origin(h, r, allowedOrigins, local); denial != nil {
@@ -34,7 +35,7 @@ func Admit(h http.Header, r *http.Request, allowedOrigins []string) *Denial {
 // begins with prefix if that is not empty.
 func Repeated(h http.Header, names []string, prefix string) (name string, twice bool) {
 	for name, values := range h {
-		if len(values) > 1 && (slices.Contains(names, name) || prefix != "" && strings.HasPrefix(name, prefix)) {
+		if len(values) > 1 && !broken.Rule("W15.3") && (slices.Contains(names, name) || prefix != "" && strings.HasPrefix(name, prefix)) {
 			return name, true
 		}
 	}
@@ -47,7 +48,7 @@ func origin(h http.Header, r *http.Request, allowed []string, local bool) *Denia
 	if len(values) == 0 {
 		return nil
 	}
-	if len(values) > 1 || !originAllowed(values[0], allowed, local) {
+	if (len(values) > 1 || !originAllowed(values[0], allowed, local)) && !broken.Rule("W17.1") {
 		return deny(http.StatusForbidden, hook.RejectOrigin, "origin not allowed")
 	}
 	h.Set("Access-Control-Allow-Origin", values[0])

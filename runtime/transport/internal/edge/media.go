@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 )
 
 // MediaType checks Content-Type and Content-Encoding of a POST (P33.1, P33.5).
@@ -30,7 +31,7 @@ type Accepted struct{ JSON, Stream bool }
 func Accept(h http.Header) Accepted {
 	lines := h["Accept"]
 	if len(lines) == 0 || strings.TrimSpace(strings.Join(lines, "")) == "" {
-		return Accepted{JSON: true, Stream: true}
+		return Accepted{JSON: !broken.Rule("R1"), Stream: true}
 	}
 	var out Accepted
 	var jsonAt, streamAt int // how specific the range was that decided
