@@ -10,11 +10,11 @@ import (
 // was not explained before. A new package gets its place here.
 var layers = [][]string{
 	{"internal/broken"},
-	{"strictjson", "hook", "seal", "salvage", "auth", "transport/queue"},
-	{"jsonrpc", "sse", "transport/ndjson", "auth/metadata", "cardinality"},
+	{"strictjson", "hook", "seal", "salvage", "auth", "transport/queue", "uritemplate"},
+	{"jsonrpc", "sse", "transport/ndjson", "auth/metadata", "cardinality", "paramheader", "schema"},
 	{"mcp", "stream", "handle", "auth/guard", "auth/oidc", "auth/token"},
-	{"session", "client/peer", "apps", "transport"},
-	{"dispatch", "client/httpleg", "task"},
+	{"session", "client/peer", "apps", "transport", "middleware"},
+	{"dispatch", "client/httpleg", "task", "client/child"},
 	{"task/tasktest", "transport/duplex", "client/sseleg"},
 	{"transport/stdio", "transport/memory", "transport/httpsse"},
 	{"transport/streamable", "reverse"},
