@@ -469,11 +469,11 @@ func TestATaskForClientsThatKnowNone(t *testing.T) {
 		if asked := l.questions(); field(got, "content", 0, "text") != "accept" || field(got, "_meta") != "none" || len(asked) != 1 || field(asked[0].Params, "_meta") != "none" {
 			t.Errorf("got %s, asked %s", got, asked)
 		}
-		for _, cause := range []error{dispatch.ErrCancelled, dispatch.ErrSessionEnded} {
+		interrupt := func(cause error) {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			old.ctx = ctx
+			impatient := &taskUser{tasksRig: r, revision: mcp.Revision20250618, ctx: ctx}
 			done := make(chan jsonrpc.Outcome, 1)
-			go func() { done <- old.do("tools/call", `{"name":"sleeps"}`) }()
+			go func() { done <- impatient.do("tools/call", `{"name":"sleeps"}`) }()
 			synctest.Wait()
 			cancel(cause)
 			<-done
@@ -489,5 +489,7 @@ func TestATaskForClientsThatKnowNone(t *testing.T) {
 				}
 			}
 		}
+		interrupt(dispatch.ErrCancelled)
+		interrupt(dispatch.ErrSessionEnded)
 	})
 }

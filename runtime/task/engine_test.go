@@ -50,24 +50,26 @@ func TestEnds(t *testing.T) {
 		isError bool
 		panics  int
 	}{
-		"a result":           {says(`{"content":[]}`), task.Completed, `{"content":[]}`, 0, "", "", false, 0},
-		"a tool error":       {says(`{"isError":true}`), task.Completed, `{"isError":true}`, 0, "", "", true, 0},
-		"isError that is no": {says(`{"isError":false}`), task.Completed, `{"isError":false}`, 0, "", "", false, 0},
+		"a result": {says(`{"content":[]}`), task.Completed, `{"content":[]}`, 0, "", "", false, 0},
+		"a tool error": {says(`{"isError":true,"content":[{"type":"image"},{"type":"text","text":"it broke"},{"text":"b"}]}`), task.Completed,
+			`{"isError":true,"content":[{"type":"image"},{"type":"text","text":"it broke"},{"text":"b"}]}`, 0, "", "it broke", true, 0},
+		"a tool error without a word": {says(`{"isError":true}`), task.Completed, `{"isError":true}`, 0, "", "the tool reported an error", true, 0},
+		"isError that is no":          {says(`{"isError":false}`), task.Completed, `{"isError":false}`, 0, "", "", false, 0},
 		"a protocol error": {func(context.Context, *task.Handle) jsonrpc.Outcome { return jsonrpc.Fail(own) },
 			task.Failed, "", -7, "", "mine", false, 0},
 		"nothing": {func(context.Context, *task.Handle) jsonrpc.Outcome { return jsonrpc.Outcome{} },
 			task.Failed, "", -32603, "", "no answer", false, 0},
 		"a panic": {func(context.Context, *task.Handle) jsonrpc.Outcome { panic("boom") },
 			task.Failed, "", -32603, "", "internal error", false, 1},
-		"a result as large as it may be": {says(`"` + strings.Repeat("x", 62) + `"`), task.Completed, `"` + strings.Repeat("x", 62) + `"`, 0, "", "", false, 0},
-		"a larger one":                   {says(`"` + strings.Repeat("x", 63) + `"`), task.Failed, "", -32603, "result_too_large", "the result is larger than 64 bytes", false, 0},
+		"a result as large as it may be": {says(`"` + strings.Repeat("x", 98) + `"`), task.Completed, `"` + strings.Repeat("x", 98) + `"`, 0, "", "", false, 0},
+		"a larger one":                   {says(`"` + strings.Repeat("x", 99) + `"`), task.Failed, "", -32603, "result_too_large", "the result is larger than 100 bytes", false, 0},
 		"an error that is too large": {func(context.Context, *task.Handle) jsonrpc.Outcome {
-			return jsonrpc.Fail(&jsonrpc.Error{Code: 1, Data: make([]byte, 65)})
-		}, task.Failed, "", -32603, "result_too_large", "the result is larger than 64 bytes", false, 0},
+			return jsonrpc.Fail(&jsonrpc.Error{Code: 1, Data: make([]byte, 101)})
+		}, task.Failed, "", -32603, "result_too_large", "the result is larger than 100 bytes", false, 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, task.Options{ResultBytes: 64}, func(t *testing.T, r *rig) {
+			bubble(t, task.Options{ResultBytes: 100}, func(t *testing.T, r *rig) {
 				made := r.start(alice, call, tt.run)
 				if made.Status != task.Working || made.Method != "tools/call" || !made.Outcome.IsZero() {
 					t.Errorf("made %+v", made)

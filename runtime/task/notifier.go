@@ -56,10 +56,3 @@ func (l *Local) forget(key string, c chan struct{}) {
 		delete(l.watchers, key)
 	}
 }
-
-// watched is how many keys are watched.
-func (l *Local) watched() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.watchers)
-}

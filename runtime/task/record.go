@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 // Record is a task as a Store keeps it. Slices in it are never changed in
@@ -121,4 +122,35 @@ func (r *Record) settle() {
 	if r.asked() {
 		r.Status = InputRequired
 	}
+}
+
+// close makes the record that of a task which came to an outcome. Whatever
+// failed is said in the status message (W35.19, W36.11).
+func (r *Record) close(o jsonrpc.Outcome) {
+	r.Inputs = nil
+	r.Result, r.Err = o.Result, o.Err
+	if o.Err != nil {
+		r.Status, r.Message = Failed, cut(o.Err.Message)
+		return
+	}
+	r.Status = Completed
+	isError, _ := strictjson.Get(o.Result, "isError")
+	if r.IsError = string(isError) == "true"; r.IsError {
+		r.Message = cut(firstText(o.Result))
+	}
+}
+
+// firstText is the first piece of text of a tool result, or one of our own.
+func firstText(result []byte) string {
+	content, _ := strictjson.Get(result, "content")
+	text := ""
+	strictjson.Elements(content, func(piece []byte) bool {
+		raw, _ := strictjson.Get(piece, "text")
+		text, _ = strictjson.String(raw)
+		return text == ""
+	})
+	if text == "" {
+		return "the tool reported an error"
+	}
+	return text
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
-	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 // job is one task that runs in this process: a goroutine for the work, and a
@@ -222,16 +221,7 @@ func (e *Engine) ending(edit func(*Record), o jsonrpc.Outcome) func(*Record) err
 		if edit != nil {
 			edit(r)
 		}
-		r.Inputs = nil
-		r.Result, r.Err = o.Result, o.Err
-		if o.Err != nil {
-			r.Status = Failed
-			r.Message = cut(o.Err.Message) // W36.11, W35.19
-			return nil
-		}
-		r.Status = Completed
-		isError, _ := strictjson.Get(o.Result, "isError")
-		r.IsError = string(isError) == "true"
+		r.close(o)
 		return nil
 	}
 }
