@@ -105,7 +105,8 @@ func (s *Server) complete(ctx context.Context, x *dispatch.Exchange) dispatch.Ou
 	}
 	r := CompleteRequest{Argument: name, Value: value}
 	if x.Profile().CompletionContext {
-		if r.Arguments, bad = textMembers(x.Msg.Params, "context", "arguments"); bad != nil {
+		known, _ := strictjson.GetPath(x.Msg.Params, "context", "arguments")
+		if r.Arguments, bad = textMembers(known); bad != nil {
 			return dispatch.Fail(bad)
 		}
 	}

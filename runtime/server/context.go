@@ -40,6 +40,9 @@ type Context struct {
 	// later, when not nil, makes the run a task.
 	later *later
 
+	// in is what the request says of input, where its method may ask for some.
+	in incoming
+
 	mu       sync.Mutex
 	progress progress
 	logs     bucket
@@ -65,7 +68,7 @@ func (c *Context) fork(ctx context.Context) *Context {
 	defer c.mu.Unlock()
 	in := c.inputs
 	in.answers = maps.Clone(in.answers)
-	return &Context{Context: ctx, s: c.s, x: c.x, push: c.push, detached: c.detached, ask: c.ask, sender: c.sender, task: c.task, later: c.later, progress: c.progress, inputs: in}
+	return &Context{Context: ctx, s: c.s, x: c.x, push: c.push, detached: c.detached, ask: c.ask, sender: c.sender, task: c.task, later: c.later, in: c.in, progress: c.progress, inputs: in}
 }
 
 // ID is the request's id.

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -147,8 +148,5 @@ func strict(p mcp.Profile, e *jsonrpc.Error) *jsonrpc.Error {
 // lacking refuses a caller without the scopes that something needs. The cause
 // lets an HTTP front answer with a challenge (W38.9).
 func lacking(x *dispatch.Exchange, scopes []string) *jsonrpc.Error {
-	refusal := auth.NeedScopes(x.Identity(), scopes...)
-	e := jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the caller lacks a scope that this needs").WithReason("insufficient_scope")
-	e.Cause = refusal
-	return e
+	return middleware.Refused(auth.NeedScopes(x.Identity(), scopes...))
 }

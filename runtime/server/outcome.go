@@ -3,8 +3,10 @@ package server
 import (
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 // ToolOutcome is the closed set of what a tool answers with besides an error:
@@ -72,8 +74,43 @@ func encodeResult(p mcp.Profile, r *ToolResult, structured json.RawMessage) ([]b
 			w.Structured = structured
 		}
 	}
+	if raw, ok := plainText(w); ok {
+		return raw, nil
+	}
 	w.Content = fit(p, w.Content)
 	return encode(w)
+}
+
+// plainText encodes what most tools answer with, text and perhaps structured
+// content, without reflection.
+func plainText(w onWire) (raw []byte, ok bool) {
+	if w.Meta != nil {
+		return nil, false
+	}
+	size := len(w.Structured) + 64
+	for i := range w.Content {
+		c := &w.Content[i]
+		if c.Type != "text" || c.Text == nil || c.Annotations != nil || c.Meta != nil || !utf8.ValidString(*c.Text) {
+			return nil, false
+		}
+		size += len(*c.Text) + 32
+	}
+	b := append(make([]byte, 0, size), `{"content":[`...)
+	for i := range w.Content {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"type":"text","text":`...)
+		b = append(strictjson.Quote(b, *w.Content[i].Text), '}')
+	}
+	b = append(b, ']')
+	if w.Structured != nil {
+		b = append(append(b, `,"structuredContent":`...), w.Structured...)
+	}
+	if w.IsError {
+		b = append(b, `,"isError":true`...)
+	}
+	return append(b, '}'), true
 }
 
 func hasText(content []Content) bool {

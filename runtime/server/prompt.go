@@ -155,7 +155,8 @@ func (s *Server) prompt(who Caller, name string) *promptEntry {
 
 // getPrompt serves prompts/get (W27.3).
 func (s *Server) getPrompt(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-	name := text(x.Msg.Params, "name")
+	in := readIncoming(x.Msg.Params, "name")
+	name, _ := strictjson.String(in.name)
 	e := s.prompt(callerOf(x), name)
 	if e == nil {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "unknown prompt: %.200s", name))
@@ -163,7 +164,7 @@ func (s *Server) getPrompt(ctx context.Context, x *dispatch.Exchange) dispatch.O
 	if missing := x.Identity().Missing(e.prompt.Scopes...); len(missing) > 0 {
 		return dispatch.Fail(lacking(x, e.prompt.Scopes))
 	}
-	args, bad := textMembers(x.Msg.Params, "arguments")
+	args, bad := textMembers(in.arguments)
 	if bad != nil {
 		return dispatch.Fail(bad)
 	}
@@ -173,6 +174,7 @@ func (s *Server) getPrompt(ctx context.Context, x *dispatch.Exchange) dispatch.O
 		}
 	}
 	c := s.newContext(ctx, x)
+	c.in = in
 	return s.rounds(c, func() ([]byte, *InputRequired, error) {
 		out, err := e.handler(c, args)
 		if err != nil {
@@ -186,7 +188,7 @@ func (s *Server) getPrompt(ctx context.Context, x *dispatch.Exchange) dispatch.O
 			return raw, nil, err
 		}
 		return nil, nil, fmt.Errorf("prompt %q: no result", name)
-	})
+	}, nil)
 }
 
 func encodePrompt(p mcp.Profile, r *PromptResult) ([]byte, error) {
@@ -204,9 +206,8 @@ func encodePrompt(p mcp.Profile, r *PromptResult) ([]byte, error) {
 	return encode(fitted)
 }
 
-// textMembers reads an object of texts from the parameters; null is absent.
-func textMembers(params []byte, path ...string) (map[string]string, *jsonrpc.Error) {
-	raw, _ := strictjson.GetPath(params, path...)
+// textMembers reads an object of texts; null is absent.
+func textMembers(raw []byte) (map[string]string, *jsonrpc.Error) {
 	out := map[string]string{}
 	if raw == nil || strictjson.IsNull(raw) {
 		return out, nil

@@ -204,8 +204,8 @@ func climbs(uri string) bool {
 
 // readResource serves resources/read.
 func (s *Server) readResource(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-	raw, _ := strictjson.Get(x.Msg.Params, "uri")
-	uri, ok := strictjson.String(raw)
+	in := readIncoming(x.Msg.Params, "uri")
+	uri, ok := strictjson.String(in.name)
 	if u, err := url.Parse(uri); !ok || err != nil || u.Scheme == "" {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "uri must be an absolute URI"))
 	}
@@ -217,6 +217,7 @@ func (s *Server) readResource(ctx context.Context, x *dispatch.Exchange) dispatc
 		return dispatch.Fail(lacking(x, r.scopes))
 	}
 	c := s.newContext(ctx, x)
+	c.in = in
 	return s.rounds(c, func() ([]byte, *InputRequired, error) {
 		out, err := r.handler(c, ReadRequest{URI: uri, Vars: r.vars})
 		if errors.Is(err, ErrNotFound) {
@@ -235,7 +236,7 @@ func (s *Server) readResource(ctx context.Context, x *dispatch.Exchange) dispatc
 			}
 		}
 		return nil, nil, notFound(x.Profile(), uri)
-	})
+	}, nil)
 }
 
 // notFound is the error of a revision for a resource that is not there (W26.5,

@@ -23,7 +23,10 @@ const again = time.Second
 // rounds runs a handler until it has an answer. Where the client can be asked,
 // it is asked and the handler runs again; otherwise each round is a request of
 // its own and this one ends with input_required (W32).
-func (s *Server) rounds(c *Context, run runner) dispatch.Outcome {
+//
+// failed turns an error of asking into what the handler's own error would have
+// become; nil leaves it an error.
+func (s *Server) rounds(c *Context, run runner, failed func(*Context, error) ([]byte, *InputRequired, error)) dispatch.Outcome {
 	if c.ask == nil {
 		if bad := c.resume(); bad != nil {
 			return dispatch.Fail(bad)
@@ -50,9 +53,43 @@ func (s *Server) rounds(c *Context, run runner) dispatch.Outcome {
 			return dispatch.Fail(tooManyRounds())
 		}
 		if err := c.obtain(need); err != nil {
-			return dispatch.Fail(s.explain(c, err))
+			if failed != nil {
+				result, _, err = failed(c, err)
+			}
+			if err != nil {
+				return dispatch.Fail(s.explain(c, err))
+			}
+			return dispatch.Result(result)
 		}
 	}
+}
+
+// incoming are the members of a request's parameters that may ask for input:
+// raw, read in one pass, nil when absent or null.
+type incoming struct{ name, arguments, responses, state []byte }
+
+// readIncoming reads them; name is the member that says what is called.
+func readIncoming(params []byte, name string) (in incoming) {
+	strictjson.Each(params, func(member, value []byte) bool {
+		var at *[]byte
+		switch string(member) {
+		case name:
+			at = &in.name
+		case "arguments":
+			at = &in.arguments
+		case "inputResponses":
+			at = &in.responses
+		case "requestState":
+			at = &in.state
+		default:
+			return true
+		}
+		if !strictjson.IsNull(value) {
+			*at = value
+		}
+		return true
+	})
+	return in
 }
 
 func tooManyRounds() *jsonrpc.Error {
@@ -149,23 +186,19 @@ func (s *Server) longest() int { return s.opt.MaxState*4/3 + 256 }
 // changed, that is somebody else's or for something else, and one that is too
 // old are refused alike; asking anew would not be right (W32.7).
 func (c *Context) resume() *jsonrpc.Error {
-	if m, _ := c.x.Profile().Method(c.x.Msg.Method); !m.InputRequired {
-		return nil
-	}
 	var st *sealed
-	if raw, ok := strictjson.Get(c.x.Msg.Params, "requestState"); ok && !strictjson.IsNull(raw) {
+	if c.in.state != nil {
 		var bad *jsonrpc.Error
-		if st, bad = c.open(raw); bad != nil {
+		if st, bad = c.open(c.in.state); bad != nil {
 			return bad
 		}
 		c.inputs.answers, c.inputs.state, c.inputs.round = st.Answers, st.State, st.Round
 	}
-	responses, ok := strictjson.Get(c.x.Msg.Params, "inputResponses")
-	if !ok || strictjson.IsNull(responses) {
+	if c.in.responses == nil {
 		return nil
 	}
 	var bad *jsonrpc.Error
-	isObject := strictjson.Each(responses, func(name, value []byte) bool {
+	isObject := strictjson.Each(c.in.responses, func(name, value []byte) bool {
 		key := string(name)
 		if st != nil && !asked(st, key) {
 			return true // W32.12

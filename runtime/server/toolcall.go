@@ -22,15 +22,17 @@ func (s *Server) listTools(_ context.Context, x *dispatch.Exchange) dispatch.Out
 // callTool serves tools/call: find, authorize, validate, then run, as a task or
 // not.
 func (s *Server) callTool(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-	t, bad := s.findTool(x)
+	in := readIncoming(x.Msg.Params, "name")
+	t, bad := s.findTool(x, in)
 	if bad != nil {
 		return dispatch.Fail(bad)
 	}
 	c := s.newContext(ctx, x)
+	c.in = in
 	if missing := c.lacks(t.tool.Needs); missing != nil {
-		return s.rounds(c, func() ([]byte, *InputRequired, error) { return s.toolFailure(c, missing) })
+		return s.rounds(c, func() ([]byte, *InputRequired, error) { return s.toolFailure(c, missing) }, s.toolFailure)
 	}
-	args, _ := strictjson.Get(x.Msg.Params, "arguments")
+	args := in.arguments
 	if args == nil || strictjson.IsNull(args) {
 		args = []byte(`{}`) // R7
 	}
@@ -47,9 +49,8 @@ func (s *Server) callTool(ctx context.Context, x *dispatch.Exchange) dispatch.Ou
 }
 
 // findTool finds the tool that a call names, for a caller who may call it.
-func (s *Server) findTool(x *dispatch.Exchange) (*toolEntry, *jsonrpc.Error) {
-	raw, _ := strictjson.Get(x.Msg.Params, "name")
-	name, ok := strictjson.String(raw)
+func (s *Server) findTool(x *dispatch.Exchange, in incoming) (*toolEntry, *jsonrpc.Error) {
+	name, ok := strictjson.String(in.name)
 	if !ok {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the name of the tool is missing")
 	}
@@ -112,7 +113,7 @@ func (s *Server) toolRounds(c *Context, t *toolEntry, args json.RawMessage) disp
 			return raw, nil, err
 		}
 		return nil, nil, fmt.Errorf("tool %q: an outcome of type %T is not known here", t.tool.Name, out)
-	})
+	}, s.toolFailure)
 }
 
 // toolResult checks a result against the output schema and encodes it.
