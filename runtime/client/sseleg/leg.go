@@ -229,7 +229,7 @@ func (l *Leg) post(ctx context.Context, out *peer.Outgoing) error {
 	}
 	// Whoever called learns of a late refusal as the answer.
 	if !l.spawn(func() {
-		if r := <-status; r.err != nil && !r.answered {
+		if r := <-status; r.err != nil && !r.answered && l.ctx.Err() == nil {
 			l.recv.Deliver(jsonrpc.EncodeError(idOf(out), jsonrpc.Errorf(jsonrpc.CodeInternal, "the request was not taken").WithReason(string(peer.ReasonOf(r.err)))))
 		}
 	}) {

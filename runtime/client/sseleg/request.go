@@ -100,7 +100,15 @@ func (l *Leg) do(ctx context.Context, method string, target *url.URL, raw []byte
 			target = next
 			continue
 		case http.StatusUnauthorized, http.StatusForbidden:
-			if challenges < maxChallenges && l.cfg.Auth != nil && l.cfg.Auth.Challenged(ctx, resp) {
+			if challenges >= maxChallenges || l.cfg.Auth == nil {
+				break
+			}
+			again, err := l.cfg.Auth.Challenged(ctx, resp)
+			if err != nil {
+				discard(resp)
+				return nil, &peer.Failure{Reason: peer.Auth, Status: resp.StatusCode, NotDelivered: true, Err: err}
+			}
+			if again {
 				challenges++
 				discard(resp)
 				continue
@@ -108,6 +116,14 @@ func (l *Leg) do(ctx context.Context, method string, target *url.URL, raw []byte
 		}
 		return resp, nil
 	}
+}
+
+// challenged reports whether a refused request is to be made again.
+func (l *Leg) challenged(ctx context.Context, resp *http.Response, before int) (again bool, err error) {
+	if l.cfg.Auth == nil || before >= maxChallenges {
+		return false, nil
+	}
+	return l.cfg.Auth.Challenged(ctx, resp)
 }
 
 func (l *Leg) build(ctx context.Context, method string, target *url.URL, raw []byte) *http.Request {
