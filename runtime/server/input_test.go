@@ -388,6 +388,7 @@ func TestCompletionNeverAsksByRounds(t *testing.T) {
 	}
 }
 
+// W32.10, W29.10: nothing waits for a client that may never come back.
 func TestRoundsAndStateAreBounded(t *testing.T) {
 	for _, revision := range []string{mcp.Revision20251125, mcp.Revision20260728} {
 		p := newRig(t, asking(t, server.Options{MaxRounds: 3})).connect(revision, allCaps)

@@ -188,7 +188,7 @@ func TestPrompts(t *testing.T) {
 	})
 }
 
-// W28.2, W28.3, W28.4
+// W28.2, W28.3, W28.4, W28.5
 func TestCompletion(t *testing.T) {
 	each(t, func() *server.Server {
 		s := prompts(t)

@@ -26,6 +26,7 @@ type rig struct {
 	front  *streamable.Server
 	url    string
 	client *http.Client
+	token  string
 }
 
 func newRig(t *testing.T, s *server.Server) *rig {
@@ -186,6 +187,9 @@ func (p *peer) post(body, method, name string) *http.Response {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	if p.token != "" {
+		req.Header.Set("Authorization", "Bearer "+p.token)
+	}
 	if p.modern {
 		req.Header.Set("MCP-Protocol-Version", p.revision)
 		req.Header.Set("Mcp-Method", method)

@@ -87,7 +87,7 @@ func TestTheServerDescribesItselfInEveryRevision(t *testing.T) {
 	})
 }
 
-// W24.7, W24.8, W3.1, W3.4
+// W24.7, W24.8, W3.1, W3.2, W3.4
 func TestATypedToolAnswersInEveryRevision(t *testing.T) {
 	each(t, func() *server.Server { return weather(t) }, `{}`, func(t *testing.T, p *peer) {
 		result := p.must("tools/call", `{"name":"forecast","arguments":{"city":"Oslo","days":2}}`)
@@ -112,7 +112,7 @@ func TestATypedToolAnswersInEveryRevision(t *testing.T) {
 	})
 }
 
-// W24.11
+// W24.11, W24.12
 func TestArgumentsThatDoNotFitAreToldAsTheRevisionWantsIt(t *testing.T) {
 	each(t, func() *server.Server { return weather(t) }, `{}`, func(t *testing.T, p *peer) {
 		profile, _ := mcp.Lookup(p.revision)
