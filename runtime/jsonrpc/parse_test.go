@@ -262,6 +262,34 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// FuzzParseBatch: a batch is its members, each as it would be alone (W12.1).
+func FuzzParseBatch(f *testing.F) {
+	one := `{` + v + `"id":7,"method":"tools/call","params":{"a":[1,{"b":null}]}}`
+	for _, seed := range []string{`[` + one + `]`, `[ ` + one + ` , ` + one + ` ]`, `[]`, `[1]`, `[` + one + `,]`, `{}`, `[[` + one + `]]`, `[` + one + `] `} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		msgs, err := jsonrpc.ParseBatch(data, strictjson.FromClient)
+		if err != nil {
+			var parse *jsonrpc.ParseError
+			if !errors.As(err, &parse) || (parse.Code != -32700 && parse.Code != -32600) {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		var other []json.RawMessage
+		if err := json.Unmarshal(data, &other); err != nil || len(other) != len(msgs) || len(msgs) == 0 || len(msgs) > jsonrpc.MaxBatch {
+			t.Fatalf("%d messages, encoding/json says %d, %v", len(msgs), len(other), err)
+		}
+		for i, m := range msgs {
+			alone, err := jsonrpc.Parse(other[i], strictjson.FromClient)
+			if err != nil || alone.Kind != m.Kind || alone.ID != m.ID || alone.Method != m.Method || string(alone.Params) != string(m.Params) {
+				t.Fatalf("member %d: %+v against %+v, %v", i, m, alone, err)
+			}
+		}
+	})
+}
+
 func BenchmarkParse(b *testing.B) {
 	data := []byte(`{"jsonrpc":"2.0","id":41,"method":"tools/call","params":{"name":"get_weather_forecast","arguments":{"city":"Berlin","units":"metric","days":3,"detailed":true},"_meta":{"progressToken":"token-0001"}}}`)
 	b.ReportAllocs()

@@ -1,0 +1,97 @@
+package dispatch_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+)
+
+// What waits and what listens takes no turn from what works, is bounded on its
+// own, and for each caller too.
+func TestRequestsThatTakeNoTurn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		revision, method string
+		deadline         bool
+	}{
+		"what waits":   {"2025-11-25", "tasks/result", true},
+		"what listens": {"2026-07-28", "subscriptions/listen", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				listening := 0
+				d := &dispatch.Dispatcher{
+					MaxConcurrent: func() int { return 1 }, MaxListening: func() int { return 3 }, MaxListeningPerPrincipal: func() int { return 2 },
+					Timeout:  func() time.Duration { return time.Minute },
+					Observer: &hook.Observer{Listening: func(n int) { listening += n }},
+				}
+				release := make(chan struct{})
+				start := func(method, bucket string) (*dispatch.Run, <-chan ended) {
+					deliver, ends := collect(t)
+					run, err := d.Start(t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`), Profile: profile(tt.revision), Bucket: bucket},
+						func(ctx context.Context, _ *dispatch.Exchange) dispatch.Outcome {
+							select {
+							case <-release:
+							case <-ctx.Done():
+							}
+							return dispatch.Result([]byte(`{}`))
+						}, deliver)
+					if err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					return run, ends
+				}
+				refused := func(ends <-chan ended) bool {
+					select {
+					case e := <-ends:
+						return e.o.Err != nil && e.o.Err.Reason() == "busy"
+					default:
+						return false
+					}
+				}
+				first, firstEnds := start(tt.method, "a")
+				_, second := start(tt.method, "a")
+				_, third := start(tt.method, "a")
+				_, other := start(tt.method, "b")
+				_, fifth := start(tt.method, "c")
+				if refused(second) || !refused(third) || refused(other) || !refused(fifth) {
+					t.Error("the bounds do not hold")
+				}
+				_, work := start("tools/list", "a")
+				_, queued := start("tools/list", "a")
+				first.Cancel(dispatch.ErrCancelled)
+				<-firstEnds
+				synctest.Wait()
+				if _, again := start(tt.method, "a"); refused(again) {
+					t.Error("a place did not become free")
+				}
+				if want := map[bool]int{true: 0, false: 3}[tt.deadline]; listening != want {
+					t.Errorf("%d listen", listening)
+				}
+				time.Sleep(2 * time.Minute)
+				synctest.Wait()
+				select {
+				case e := <-other:
+					if !tt.deadline || e.o.Err == nil || e.o.Err.Reason() != "timeout" {
+						t.Errorf("%+v", e)
+					}
+				default:
+					if tt.deadline {
+						t.Error("no deadline")
+					}
+				}
+				<-work // ended by its deadline
+				<-queued
+				close(release)
+				synctest.Wait()
+				if listening != 0 {
+					t.Errorf("%d listen", listening)
+				}
+			})
+		})
+	}
+}
