@@ -12,9 +12,9 @@ import (
 )
 
 // Challenged reads a 401 or a 403 of the server; again means that the same
-// request may succeed now. It leaves the body alone. The error says why there is
-// no better token. The caller bounds how often it makes one request: twice more
-// is plenty (a new token, then more scopes).
+// request may succeed now. It leaves the body alone. The error is that of a
+// Source that could not make a better token. The caller bounds how often it
+// makes one request: twice more is plenty (a new token, then more scopes).
 func (a *Auth) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
 	r := resp.Request
 	if r == nil || !a.ours(r.URL) || !a.learn(r.Context()) {

@@ -126,10 +126,8 @@ func (a *answer) patience() time.Duration {
 	switch {
 	case !a.accepts.stream:
 		return 1<<63 - 1 // until it is known
-	case a.method.Listening:
-		return listenPatience
-	case a.legacy != nil && a.method.Attributable && asksClient(a.legacy.ClientCapabilities()):
-		return 0
+	case a.method.Listening, a.legacy != nil && a.method.Attributable && asksClient(a.legacy.ClientCapabilities()):
+		return listenPatience // what is refused at once keeps its status (W38.9)
 	case a.wire.EarlyStream && a.method.Name == mcp.MethodToolsCall:
 		return min(earlyStream, a.settings.KeepAlive)
 	}

@@ -115,7 +115,7 @@ func TestWhenAnswersBecomeStreams(t *testing.T) {
 		"tools/call with ids":              {"2025-11-25", "{}", "tools/call", time.Second},
 		"tools/call without early streams": {"2025-06-18", "{}", "tools/call", 15 * time.Second},
 		"a list":                           {"2025-11-25", "{}", "tools/list", 15 * time.Second},
-		"a client that can be asked":       {"2025-06-18", `{"sampling":{}}`, "tools/call", 0},
+		"a client that can be asked":       {"2025-06-18", `{"sampling":{}}`, "tools/call", 100 * time.Millisecond}, // W38.9: a refusal comes before
 		"a list of a client that can be":   {"2025-06-18", `{"sampling":{}}`, "tools/list", 15 * time.Second},
 		"a modern call":                    {"2026-07-28", "", "tools/call", 15 * time.Second},
 	}
