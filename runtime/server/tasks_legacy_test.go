@@ -493,3 +493,29 @@ func TestATaskForClientsThatKnowNone(t *testing.T) {
 		interrupt(dispatch.ErrSessionEnded)
 	})
 }
+
+// Call works in a task as everywhere in its revision; what the client did not
+// declare is not asked.
+func TestCallFromALegacyTask(t *testing.T) {
+	tasksBubble(t, task.Options{}, func(t *testing.T, r *tasksRig) {
+		r.tool("calls", server.TaskRequired, func(c *server.Context) (string, error) {
+			var capability *server.CapabilityError
+			if _, err := c.Call("sampling/createMessage", nil); !errors.As(err, &capability) {
+				t.Errorf("got %v", err)
+			}
+			var refusal *server.ClientError
+			if _, err := c.Call("vendor/thing", nil); !errors.As(err, &refusal) || refusal.Code != -32601 {
+				t.Errorf("got %v", err)
+			}
+			got, err := c.Call("roots/list", nil)
+			return string(got), err
+		})
+		a := r.legacy("ann")
+		a.caps = `{"roots":{}}`
+		id := a.start("calls")
+		a.channel = &line{say: func(method string) jsonrpc.Outcome { return jsonrpc.Result([]byte(`{"roots":[]}`)) }}
+		if got := a.must("tasks/result", `{"taskId":%q}`, id); field(got, "content", 0, "text") != `{"roots":[]}` {
+			t.Errorf("got %s", got)
+		}
+	})
+}

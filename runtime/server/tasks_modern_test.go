@@ -455,3 +455,47 @@ func TestTooManyTasks(t *testing.T) {
 		r.modern("bob", withTasks).start("sleeps")
 	})
 }
+
+// A listener outlasts a store that is down for a while.
+func TestListenWhileTheStoreIsDown(t *testing.T) {
+	var mu sync.Mutex
+	down := false
+	set := func(is bool) { mu.Lock(); defer mu.Unlock(); down = is }
+	store := &tasktest.Flaky{Store: &task.Memory{}, Fail: func(tasktest.Op) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if down {
+			return errors.New("down")
+		}
+		return nil
+	}}
+	tasksBubble(t, task.Options{Store: store}, func(t *testing.T, r *tasksRig) {
+		release := make(chan struct{})
+		r.tool("works", server.TaskOptional, func(*server.Context) (string, error) { <-release; return "", nil })
+		a := r.modern("ann", withTasks)
+		id := a.start("works")
+		heard := &listening{}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		a.ctx, a.channel = ctx, heard
+		listen := func() <-chan jsonrpc.Outcome {
+			done := make(chan jsonrpc.Outcome, 1)
+			go func() { done <- a.do("subscriptions/listen", `{"notifications":{"taskIds":[%q]}}`, id) }()
+			synctest.Wait()
+			return done
+		}
+		done := listen()
+		set(true)
+		if o := <-listen(); o.Err == nil || o.Err.Reason() != task.ReasonStore {
+			t.Errorf("a new listener got %+v", o)
+		}
+		time.Sleep(time.Minute)
+		set(false)
+		close(release)
+		time.Sleep(time.Minute)
+		cancel(dispatch.ErrDisconnected)
+		<-done
+		if all := heard.all(); len(all) != 3 || field(all[2].Params, "status") != "completed" {
+			t.Errorf("heard %v", all)
+		}
+	})
+}
