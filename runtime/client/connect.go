@@ -160,7 +160,8 @@ func (n *negotiation) open(ctx context.Context) error {
 	target, binding := n.client.opts.Server, n.client.opts.Server.Binding()
 	dial := target.Dial
 	if old, ok := target.(older); ok && n.older {
-		dial, binding = old.DialOlder, old.OlderBinding()
+		dial = old.DialOlder
+		binding, _ = old.OlderBinding()
 	}
 	conv, err := n.client.dial(ctx, binding, dial)
 	n.conv = conv
@@ -169,7 +170,11 @@ func (n *negotiation) open(ctx context.Context) error {
 
 // goOlder changes to the other way in, if the target knows one.
 func (n *negotiation) goOlder() bool {
-	if _, ok := n.client.opts.Server.(older); !ok {
+	old, ok := n.client.opts.Server.(older)
+	if !ok {
+		return false
+	}
+	if _, ok = old.OlderBinding(); !ok {
 		return false
 	}
 	n.drop()

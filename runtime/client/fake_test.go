@@ -60,6 +60,13 @@ func (s *fakes) Dial(context.Context, Wiring) (peer.Link, error) {
 	return f, nil
 }
 
+// dialled counts attempts to connect.
+func (s *fakes) dialled() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dials
+}
+
 // last is the newest link.
 func (s *fakes) last() *fake {
 	s.mu.Lock()

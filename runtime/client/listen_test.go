@@ -68,6 +68,7 @@ func TestListenWithoutASession(t *testing.T) {
 			f.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + m.ID.String() + `}}`)
 		case 2: // ends with a result
 			f.ack(m, `{"toolsListChanged":true,"resourceSubscriptions":["u:a"]}`)
+			sleepFor(1)
 			f.tell(m, mcp.NotifyToolsChanged, "")
 			sleepFor(1)
 			f.result(m, `{"resultType":"complete"}`)
@@ -88,7 +89,7 @@ func TestListenWithoutASession(t *testing.T) {
 			t.Errorf("%+v", h)
 		}
 		sleepFor(60_000)
-		const want = "tools/list_changed; resources/updated u:a; tools/list_changed; resources/updated u:a (missed); tools/list_changed (missed); tools/list_changed (missed)"
+		const want = "tools/list_changed; resources/updated u:a; tools/list_changed (missed); resources/updated u:a (missed); tools/list_changed; tools/list_changed (missed); tools/list_changed (missed)"
 		if got := log.got(); got != want {
 			t.Errorf("got %s\nwant %s", got, want)
 		}

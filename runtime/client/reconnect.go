@@ -108,6 +108,10 @@ func (c *Client) reconnect(cause error) {
 		v, err := c.establish(c.ctx)
 		if err == nil {
 			c.restore(v)
+			if c.opts.Handlers.any() {
+				v.hear()
+				v.settle(c.ctx)
+			}
 			c.adopt(v)
 			return
 		}

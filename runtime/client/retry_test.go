@@ -236,8 +236,8 @@ func TestWhenReconnectingEnds(t *testing.T) {
 			bubble(t, s, Options{Reconnect: tc.policy}, func(t *testing.T, c *Client) {
 				s.last().end(errors.New("crashed"))
 				<-c.Done()
-				if c.State() != Closed || tc.want != nil && !errors.Is(c.Err(), tc.want) || s.dials != tc.dials {
-					t.Errorf("%v, %v, %d dials", c.State(), c.Err(), s.dials)
+				if c.State() != Closed || tc.want != nil && !errors.Is(c.Err(), tc.want) || s.dialled() != tc.dials {
+					t.Errorf("%v, %v, %d dials", c.State(), c.Err(), s.dialled())
 				}
 				if _, err := c.Call(t.Context(), "x", nil); peer.ReasonOf(err) != peer.Closed {
 					t.Error(err)
@@ -266,8 +266,8 @@ func TestCallsWaitForTheNextConnection(t *testing.T) {
 		if _, err := c.Call(ctx, "x", nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
-		if s.dials < 100 {
-			t.Errorf("%d dials in an hour", s.dials)
+		if s.dialled() < 100 {
+			t.Errorf("%d dials in an hour", s.dialled())
 		}
 	})
 }
@@ -281,6 +281,7 @@ func TestKeepAlive(t *testing.T) { // W21.2, W21.3
 	}
 	bubble(t, s, Options{KeepAlive: 10 * time.Second}, func(t *testing.T, c *Client) {
 		sleepFor(60_000)
+		synctest.Wait()
 		if len(s.links) != 2 || c.State() != Connected {
 			t.Errorf("%d connections, %v", len(s.links), c.State())
 		}

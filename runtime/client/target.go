@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/client/httpleg"
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/client/sseleg"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 )
@@ -50,9 +51,12 @@ type listener interface{ Listen() }
 
 // older is a Target that knows another way in, for servers that refuse the
 // first (W13.7).
+//
+// It is a second interface, so that most Targets need not know of it.
 type older interface {
 	DialOlder(ctx context.Context, w Wiring) (peer.Link, error)
-	OlderBinding() mcp.Binding
+	// OlderBinding is what travels there; false: do not try.
+	OlderBinding() (mcp.Binding, bool)
 }
 
 // HTTP is a server at an address: streamable HTTP of any revision, or the
@@ -89,6 +93,24 @@ func (h HTTP) Dial(_ context.Context, w Wiring) (peer.Link, error) {
 		Hooks:           httpleg.Hooks{Listening: w.Listening, Resumed: w.Resumed, Gone: w.Gone},
 	}), nil
 }
+
+// DialOlder is HTTP+SSE, for servers that know no POST at the address (W13.7).
+func (h HTTP) DialOlder(_ context.Context, w Wiring) (peer.Link, error) {
+	target, err := h.target()
+	if err != nil {
+		return nil, err
+	}
+	return sseleg.New(sseleg.Config{
+		URL:             target,
+		HTTP:            h.client(),
+		Header:          h.Header,
+		Auth:            h.Auth,
+		MaxMessageBytes: w.MaxMessageBytes,
+	}), nil
+}
+
+// OlderBinding implements older.
+func (h HTTP) OlderBinding() (mcp.Binding, bool) { return mcp.HTTPSSE, !h.NoSSE }
 
 // target is the address, checked.
 func (h HTTP) target() (*url.URL, error) {
