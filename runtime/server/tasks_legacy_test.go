@@ -25,7 +25,7 @@ func offers(r *tasksRig) {
 	r.tool("required", server.TaskRequired, greets)
 }
 
-// W35.3, W35.5, W35.6, W35.7, W36.2 to W36.6: who gets a task, by revision,
+// W35.3, W35.5, W35.6, W35.7, W36.2, W36.3, W36.4, W36.5, W36.6: who gets a task, by revision,
 // tool, and what the client says.
 func TestWhoGetsATask(t *testing.T) {
 	const task11, task26, plain = "task, nested", "task, flat", "result"
@@ -157,7 +157,7 @@ func TestTasksAreDeclared(t *testing.T) {
 	})
 }
 
-// W35.7 to W35.13, W35.19: the life of a task of 2025-11-25.
+// W35.7, W35.9, W35.11, W35.12, W35.13, W35.19: the life of a task of 2025-11-25.
 func TestALegacyTask(t *testing.T) {
 	tasksBubble(t, task.Options{MaxTTL: time.Hour}, func(t *testing.T, r *tasksRig) {
 		r.tool("slow", server.TaskOptional, func(c *server.Context) (string, error) {
@@ -517,5 +517,22 @@ func TestCallFromALegacyTask(t *testing.T) {
 		if got := a.must("tasks/result", `{"taskId":%q}`, id); field(got, "content", 0, "text") != `{"roots":[]}` {
 			t.Errorf("got %s", got)
 		}
+	})
+}
+
+// W35.23: the parameter names the task, whatever related-task says.
+func TestTheTaskIDOfTheParametersCounts(t *testing.T) {
+	tasksBubble(t, task.Options{}, func(t *testing.T, r *tasksRig) {
+		r.tool("sleeps", server.TaskOptional, sleeps)
+		a := r.legacy("ann")
+		id, other := a.start("sleeps"), a.start("sleeps")
+		for _, method := range []string{"tasks/get", "tasks/cancel"} {
+			got := a.must(method, `{"taskId":%q,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":%q}}}`, id, other)
+			if field(got, "taskId") != id {
+				t.Errorf("%s: %s", method, got)
+			}
+		}
+		a.status(other, "working")
+		a.refused(-32602, "", "tasks/get", `{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":%q}}}`, other)
 	})
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/task/tasktest"
 )
 
-// W36.6 to W36.11, W36.18: the life of a task of the extension.
+// W36.6, W36.7, W36.8, W36.10, W36.11, W36.18: the life of a task of the extension.
 func TestAModernTask(t *testing.T) {
 	tasksBubble(t, task.Options{}, func(t *testing.T, r *tasksRig) {
 		r.tool("slow", server.TaskOptional, func(c *server.Context) (string, error) {

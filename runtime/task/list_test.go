@@ -126,6 +126,20 @@ func TestAnonymousCallersCannotList(t *testing.T) {
 	})
 }
 
+// W35.8, W36.19: ids are ours, and no two are alike.
+func TestIDs(t *testing.T) {
+	bubble(t, task.Options{PerOwner: 1000}, func(t *testing.T, r *rig) {
+		seen := map[string]bool{}
+		for range 300 {
+			id := r.start(alice, call, says(`{}`)).ID
+			if seen[id] || len(id) > seal.MaxToken || strings.Contains(id, "alice") {
+				t.Fatalf("id %q", id)
+			}
+			seen[id] = true
+		}
+	})
+}
+
 // W35.21, W36.19, W38.21, B0.6, C8: an id is the principal's own. Whatever else
 // it is, the answer is the same, byte by byte.
 func TestForeignIDs(t *testing.T) {
