@@ -159,6 +159,7 @@ func TestConnect(t *testing.T) { // W5.16, B1.2, P34
 	}
 }
 
+// W5.1, W5.8
 func TestWhatAStatelessRequestCarries(t *testing.T) { // W6.5, W6.7
 	var params string
 	s := start(t, func(w http.ResponseWriter, _ *http.Request, m *jsonrpc.Message) {

@@ -71,7 +71,7 @@ func params(raw string) string {
 
 // W32.14, W32.15, W1.13: the retry has the same method and params, this round's
 // answers under their keys, the state byte by byte, a new id, and nothing is
-// ever sent as a response.
+// ever sent as a response. W18.4.
 func TestRoundsOfQuestions(t *testing.T) {
 	rounds := []string{
 		input(`"s\u0031"`, `"a b":`+askSample, `"":`+askForm, `"__proto__":`+askURL),

@@ -18,6 +18,7 @@ func from(bucket, method string) *middleware.Message {
 	return m
 }
 
+// W24.12, W28.5
 func TestRateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := 0

@@ -180,7 +180,7 @@ func retry(t *testing.T, params string, result json.RawMessage) string {
 	return string(out)
 }
 
-// W32.1, W32.4, W24.13, W26.7, W27.4: one handler, both eras.
+// W32.1, W32.4, W24.13, W26.7, W27.4: one handler, both eras. W1.15.
 func TestHandlersAskInBothErasAlike(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, params, want string
@@ -214,7 +214,7 @@ func TestHandlersAskInBothErasAlike(t *testing.T) {
 }
 
 // W32.7, W32.8: a state is good for its principal, method and parameters, whole
-// and in time; otherwise the request fails, and nothing is asked anew.
+// and in time; otherwise the request fails, and nothing is asked anew. W30.9.
 func TestAStateThatIsNotThisRequestsIsRefused(t *testing.T) {
 	p := newRig(t, asker(t)).connect(mcp.Revision20260728, allCaps)
 	first := p.must("tools/call", `{"name":"greet","arguments":{"a":1,"b":"\u0041"}}`)

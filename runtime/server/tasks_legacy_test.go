@@ -26,7 +26,7 @@ func offers(r *tasksRig) {
 }
 
 // W35.3, W35.5, W35.6, W35.7, W36.2, W36.3, W36.4, W36.5, W36.6: who gets a task, by revision,
-// tool, and what the client says.
+// tool, and what the client says. W3.2.
 func TestWhoGetsATask(t *testing.T) {
 	const task11, task26, plain = "task, nested", "task, flat", "result"
 	missing := `-32021 {"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
@@ -157,7 +157,7 @@ func TestTasksAreDeclared(t *testing.T) {
 	})
 }
 
-// W35.7, W35.9, W35.11, W35.12, W35.13, W35.19: the life of a task of 2025-11-25.
+// W35.7, W35.9, W35.11, W35.12, W35.13, W35.19: the life of a task of 2025-11-25. W35.8.
 func TestALegacyTask(t *testing.T) {
 	tasksBubble(t, task.Options{MaxTTL: time.Hour}, func(t *testing.T, r *tasksRig) {
 		r.tool("slow", server.TaskOptional, func(c *server.Context) (string, error) {

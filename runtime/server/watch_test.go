@@ -195,7 +195,7 @@ func TestSubscriptionsOfASession(t *testing.T) {
 	}
 }
 
-// W33.1, W33.3, W33.4, W33.5, W6.10
+// W33.1, W33.3, W33.4, W33.5, W6.10; W1.15
 func TestAListenGetsWhatItAskedForAndNothingElse(t *testing.T) {
 	s := watched(t, server.Options{})
 	p := newRig(t, s).connect(mcp.Revision20260728, `{}`)
