@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
@@ -26,6 +28,7 @@ func TestRootsAndTheirChanges(t *testing.T) {
 		}
 		s.last().say(`{"jsonrpc":"2.0","id":"r1","method":"roots/list"}`)
 		sleepFor(1)
+		synctest.Wait()
 		uri = "https://example.com/a"
 		s.last().say(`{"jsonrpc":"2.0","id":"r2","method":"roots/list"}`)
 		sleepFor(1)
@@ -130,6 +133,49 @@ func TestToolsWithBrokenAnnotations(t *testing.T) {
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("over %s: %v, want %v", binding, got, want)
+			}
+		})
+	}
+}
+
+// W34.5: polls of a task are spread at random and never come before the server
+// wants them; where it says nothing they come more seldom each time.
+func TestPollsAreSpread(t *testing.T) {
+	for name, tc := range map[string]struct {
+		state string
+		check func(gaps []time.Duration) bool
+	}{
+		"a pause that the server names": {stands("working"), func(gaps []time.Duration) bool {
+			return slices.Min(gaps) >= time.Second && slices.Max(gaps) <= 1100*time.Millisecond && slices.Min(gaps) != slices.Max(gaps)
+		}},
+		"no pause named": {strings.Replace(stands("working"), `"pollIntervalMs":1000`, `"x":1`, 1), func(gaps []time.Duration) bool {
+			return gaps[0] < 500*time.Millisecond && gaps[len(gaps)-1] >= 5*time.Second && slices.Min(gaps) == gaps[0]
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var polls []time.Time
+			s := modern(nil)
+			s.serve = func(f *fake, m *jsonrpc.Message) {
+				if m.Method != mcp.MethodTasksGet {
+					return
+				}
+				if polls = append(polls, time.Now()); len(polls) > 12 {
+					f.result(m, stands("completed", `,"result":{"content":[]}`))
+					return
+				}
+				f.result(m, tc.state)
+			}
+			bubble(t, s, Options{}, func(t *testing.T, c *Client) {
+				if _, err := c.Task("t1").Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			})
+			var gaps []time.Duration
+			for i := range polls[1:] {
+				gaps = append(gaps, polls[i+1].Sub(polls[i]))
+			}
+			if !tc.check(gaps) {
+				t.Errorf("pauses %v", gaps)
 			}
 		})
 	}

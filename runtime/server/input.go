@@ -196,9 +196,6 @@ func (c *Context) mayAsk(in Input) error {
 	if m, _ := c.x.Profile().Method(c.x.Msg.Method); c.ask == nil && !m.InputRequired || c.detached && c.ask == nil {
 		return errNoInput
 	}
-	if in.Key == "" && c.ask == nil {
-		return errors.New("an input needs a key")
-	}
 	needs := in.needs
 	if needs == nil {
 		needs = []mcp.Capability{capabilityFor(in.Method)}
