@@ -24,6 +24,8 @@ type Schema struct {
 	compiled *validator.Schema
 	object   bool
 	defaults []property
+	// deepest is how deeply a value may be nested.
+	deepest int
 }
 
 // Option changes how a schema is compiled.
@@ -57,7 +59,11 @@ func Compile(raw []byte, options ...Option) (*Schema, error) {
 	if err != nil {
 		return nil, explained(err)
 	}
-	s := &Schema{raw: bytes.Clone(raw), compiled: compiled}
+	branches, err := branching(raw)
+	if err != nil {
+		return nil, err
+	}
+	s := &Schema{raw: bytes.Clone(raw), compiled: compiled, deepest: levels(branches)}
 	kind, _ := strictjson.Get(raw, "type")
 	text, _ := strictjson.String(kind)
 	s.object = text == "object"
@@ -76,6 +82,9 @@ func (s *Schema) Validate(value []byte) error {
 	decoded, err := decode(value)
 	if err != nil {
 		return &Invalid{Problems: []Problem{{Message: "is not JSON"}}}
+	}
+	if s.deepest < strictjson.MaxDepth && depth(decoded) > s.deepest {
+		return &Invalid{Problems: []Problem{{Message: fmt.Sprintf("is nested more than %d deep, which this schema does not allow", s.deepest)}}}
 	}
 	err = s.compiled.Validate(decoded)
 	if err == nil {

@@ -211,6 +211,53 @@ func TestValuesThatDoNotFitAreToldReadably(t *testing.T) {
 	}
 }
 
+// W25.5: what a schema can make the checker do is bounded, however it is
+// written.
+func TestSchemasThatWouldTakeForEverAreRefused(t *testing.T) {
+	chain := func(n int, def string) string {
+		var b strings.Builder
+		b.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)
+		for i := range n {
+			fmt.Fprintf(&b, `"d%d":%s,`, i, strings.ReplaceAll(def, "NEXT", fmt.Sprintf("#/$defs/d%d", i+1)))
+		}
+		fmt.Fprintf(&b, `"d%d":true}}`, n)
+		return b.String()
+	}
+	for name, raw := range map[string]string{
+		"a chain that doubles":      chain(40, `{"allOf":[{"$ref":"NEXT"},{"$ref":"NEXT"}]}`),
+		"a choice that doubles":     chain(40, `{"anyOf":[{"$ref":"NEXT"},{"not":{"$ref":"NEXT"}}]}`),
+		"conditions that double":    chain(40, `{"if":{"$ref":"NEXT"},"then":{"$ref":"NEXT"},"else":{"$ref":"NEXT"}}`),
+		"doubling behind an anchor": strings.ReplaceAll(chain(40, `{"$anchor":"aI","allOf":[{"$ref":"NEXT"},{"$ref":"NEXT"}]}`), `"$anchor":"aI",`, ""),
+	} {
+		if _, err := schema.Compile([]byte(raw)); !errors.Is(err, schema.ErrCostly) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	compiled(t, chain(40, `{"allOf":[{"$ref":"NEXT"}]}`))
+	compiled(t, chain(10, `{"allOf":[{"$ref":"NEXT"},{"$ref":"NEXT"}]}`))
+	nested := func(n int) []byte { return []byte(strings.Repeat(`{"a":[`, n) + `1` + strings.Repeat(`]}`, n)) }
+	for name, c := range map[string]struct {
+		raw  string
+		deep bool // it takes deep values
+	}{
+		"recursion":                     {`{"properties":{"a":{"items":{"$ref":"#"}}}}`, true},
+		"recursion by one way of two":   {`{"anyOf":[{"type":"number"},{"properties":{"a":{"items":{"$ref":"#"}}}}]}`, true},
+		"recursion that doubles":        {`{"properties":{"a":{"items":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}}`, false},
+		"recursion by both of two ways": {`{"anyOf":[{"properties":{"a":{"items":{"$ref":"#"}}}},{"additionalProperties":{"items":{"$ref":"#"}}}]}`, false},
+		"recursion by two groups":       {`{"properties":{"a":{"items":{"$ref":"#"}}},"patternProperties":{"a":{"items":{"$ref":"#"}}}}`, false},
+		"a resource inside":             {`{"$ref":"#/$defs/x","$defs":{"x":{"$id":"https://example.com/x","properties":{"a":{"items":{"anyOf":[{"$ref":"#"},{"$ref":"x"}]}}}}}}`, false},
+		"an anchor":                     {`{"$ref":"#x","$defs":{"x":{"$anchor":"x","properties":{"a":{"items":{"anyOf":[{"$ref":"#x"},{"$ref":"#x"}]}}}}}}`, false},
+	} {
+		s := compiled(t, c.raw)
+		if err := s.Validate(nested(3)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := s.Validate(nested(60)); (err == nil) != c.deep {
+			t.Errorf("%s of 120 levels: %v", name, err)
+		}
+	}
+}
+
 func TestFormatsCountWhenAsked(t *testing.T) {
 	raw := `{"type":"string","format":"email"}`
 	if err := compiled(t, raw).Validate([]byte(`"x"`)); err != nil {
