@@ -2,6 +2,7 @@ package mcptest
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -26,7 +27,7 @@ func Loopback(t testing.TB, h http.Handler) *Web {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return &Web{URL: server.URL, Client: client(transport)}
+	return &Web{URL: server.URL, Client: newClient(transport)}
 }
 
 // Virtual serves h on connections that never leave the process, so that the
@@ -47,11 +48,11 @@ func Virtual(t testing.TB, h http.Handler, addr net.Addr) *Web {
 		_ = server.Close()
 		serving.Wait()
 	})
-	return &Web{URL: "http://localhost", Client: client(transport)}
+	return &Web{URL: "http://localhost", Client: newClient(transport)}
 }
 
-// client follows no redirects, so that tests see them.
-func client(transport *http.Transport) *http.Client {
+// newClient follows no redirects, so that tests see them.
+func newClient(transport *http.Transport) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
@@ -97,3 +98,27 @@ type addressed struct {
 }
 
 func (a addressed) LocalAddr() net.Addr { return a.addr }
+
+// serve serves h the one way or the other.
+func serve(t testing.TB, h http.Handler, virtual bool) *Web {
+	t.Helper()
+	if virtual {
+		return Virtual(t, h, nil)
+	}
+	return Loopback(t, h)
+}
+
+// shutdown ends a front before its connections are.
+func shutdown(t testing.TB, front interface {
+	Shutdown(ctx context.Context, cause error) error
+},
+) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(context.Background(), Patience)
+	defer stop()
+	if err := front.Shutdown(ctx, errTestOver); err != nil {
+		t.Errorf("the front does not end: %v", err)
+	}
+}
+
+var errTestOver = errors.New("the test is over")

@@ -101,7 +101,7 @@ func (q *request) bucket() string {
 func (q *request) post() *edge.Denial {
 	token := q.r.URL.Query().Get(querySession)
 	if token == "" {
-		return invalid(http.StatusBadRequest, hook.RejectSession, querySession+" is required")
+		return q.noSuchPost()
 	}
 	c := q.find(token)
 	if c == nil {
@@ -126,6 +126,16 @@ func (q *request) post() *edge.Denial {
 	q.finishHead()
 	q.w.Header().Set("Content-Length", "0")
 	q.w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// noSuchPost answers a client that tries streamable HTTP here: a status and no
+// JSON-RPC message, which tells it to look for the older transport (W13.7).
+func (q *request) noSuchPost() *edge.Denial {
+	q.s.Observer.Reject(hook.RejectMethod)
+	q.finishHead()
+	q.w.Header().Set("Allow", "GET")
+	http.Error(q.w, "POST goes where the endpoint event of a GET says", http.StatusMethodNotAllowed)
 	return nil
 }
 

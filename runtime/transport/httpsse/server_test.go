@@ -101,7 +101,7 @@ func TestWhatASessionRefuses(t *testing.T) {
 	}
 }
 
-// Who may do what on the endpoint, before any message. W13.4, W13.6, W17.1, W17.2, W11.3, P33.3, P33.5, P33.6
+// Who may do what on the endpoint, before any message. W13.4, W13.6, W17.1, W17.2, W11.3, W13.7, P33.3, P33.5, P33.6
 func TestTheEdge(t *testing.T) {
 	const local = "http://localhost"
 	for name, tc := range map[string]struct {
@@ -118,7 +118,7 @@ func TestTheEdge(t *testing.T) {
 		"preflight":                {"OPTIONS", "/sse", "", []string{"Origin", local, "Access-Control-Request-Headers", "content-type, x-evil"}, 204, ""},
 		"HEAD":                     {"HEAD", "/sse", "", nil, 405, ""},
 		"DELETE":                   {"DELETE", "/sse", "", nil, 405, "method not allowed"},
-		"POST without a session":   {"POST", "/sse", "{}", nil, 400, "sessionId is required"},
+		"POST without a session":   {"POST", "/sse", "{}", nil, 405, "POST goes where the endpoint event of a GET says\n"},
 		"POST to no session":       {"POST", "/sse?sessionId=x", "{}", nil, 404, "session not found"},
 		"POST of an old revision":  {"POST", "/sse?sessionId=$", "{}", []string{"MCP-Protocol-Version", "1999-01-01"}, 400, "protocol version is not supported"},
 		"POST of the modern era":   {"POST", "/sse?sessionId=$", "{}", []string{"MCP-Protocol-Version", "2026-07-28"}, 400, "protocol version is not supported"},
