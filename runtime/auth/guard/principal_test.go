@@ -238,3 +238,26 @@ func TestATokenInTheQueryIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// C18: both spellings of the endpoint ask for the token, and neither sends a
+// client elsewhere with it.
+func TestBothSpellingsAskForTheToken(t *testing.T) {
+	inStack(t, nil, func(t *testing.T, s *stack) {
+		for _, path := range []string{"/mcp", "/mcp/"} {
+			for user, want := range map[string]int{"": 401, "alice": 200} {
+				r, err := http.NewRequestWithContext(t.Context(), "POST", s.web.URL+path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
+				must(t, err)
+				r.Header.Set("Content-Type", "application/json")
+				if user != "" {
+					r.Header.Set("Authorization", "Bearer "+token(user))
+				}
+				resp, err := s.web.Client.Do(r)
+				must(t, err)
+				got := read(t, resp)
+				if got.status != want || (want == 401) != strings.Contains(got.header.Get("WWW-Authenticate"), "/.well-known/oauth-protected-resource/mcp") {
+					t.Errorf("%s as %q: %d %v", path, user, got.status, got.header)
+				}
+			}
+		}
+	})
+}

@@ -28,7 +28,7 @@ func TestATokenGoesToItsServerAndNowhereElse(t *testing.T) {
 		"https://h.example:444/mcp": "", "http://h.example/mcp": "", "https://h.example.evil/mcp": "", "https://evil.example/mcp": "",
 		"https://evil@h.example/mcp": "",
 	} {
-		a := client(t, &source{}, nil, nil).Auth
+		a := rig(t, &source{}, nil, nil).Auth
 		r, err := http.NewRequestWithContext(t.Context(), "POST", url, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -54,8 +54,8 @@ func TestPlainHTTPCarriesNoTokenToOtherMachines(t *testing.T) {
 		"this machine by name":          {"http://localhost/mcp", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &server{takes: map[string][]string{"t1": nil}}
-			c := client(t, &source{}, s, func(o *token.Options) { o.Resource, o.PlainHTTP = tc.resource, tc.plain })
+			s := &resourceServer{takes: map[string][]string{"t1": nil}}
+			c := rig(t, &source{}, s, func(o *token.Options) { o.Resource, o.PlainHTTP = tc.resource, tc.plain })
 			if got := post(t.Context(), c, tc.resource, ""); (got == "200") != tc.ok || !tc.ok && len(s.seen) != 0 {
 				t.Errorf("%s, the server saw %q", got, s.seen)
 			}
@@ -64,8 +64,8 @@ func TestPlainHTTPCarriesNoTokenToOtherMachines(t *testing.T) {
 }
 
 func TestRequestsThatBringATokenAreLeftAlone(t *testing.T) {
-	s, src := &server{}, &source{}
-	c := client(t, src, s, nil)
+	s, src := &resourceServer{}, &source{}
+	c := rig(t, src, s, nil)
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", endpoint, nil)
 	r.Header.Set("Authorization", "Bearer own")
 	resp, err := c.RoundTrip(r)
@@ -93,11 +93,11 @@ func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 		"one that has ended":             {nil, &source{life: time.Nanosecond, delay: 0}, "token: the source gave a token that has ended", nil, []string{"first"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, src := &server{takes: map[string][]string{}}, tc.source
+			s, src := &resourceServer{takes: map[string][]string{}}, tc.source
 			for _, v := range tc.takes {
 				s.takes[v] = nil
 			}
-			if got := post(t.Context(), client(t, src, s, nil), endpoint, "B"); got != tc.want {
+			if got := post(t.Context(), rig(t, src, s, nil), endpoint, "B"); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 			if diff := cmp.Diff(tc.seen, s.take()); diff != "" {
@@ -112,10 +112,10 @@ func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 
 // W38.9, W38.10, W38.12: the union of all scopes is asked for.
 func TestMoreScopesAreAskedForTogether(t *testing.T) {
-	s := &server{takes: map[string][]string{"t1": {"base"}, "t2": {"a", "base"}, "t3": {"a", "b", "base"}}}
+	s := &resourceServer{takes: map[string][]string{"t1": {"base"}, "t2": {"a", "base"}, "t3": {"a", "b", "base"}}}
 	src := &source{}
 	var heard []string
-	c := client(t, src, s, func(o *token.Options) {
+	c := rig(t, src, s, func(o *token.Options) {
 		o.Scopes = []string{"base"}
 		o.Observe = func(e token.Event) { heard = append(heard, fmt.Sprint(e.Reason, e.Scopes, e.Err)) }
 	})
@@ -139,11 +139,11 @@ func TestMoreScopesAreAskedForTogether(t *testing.T) {
 // A server that is never content does not make us ask for ever.
 func TestScopesThatDoNotHelpAreNotAskedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, src := &server{takes: map[string][]string{}}, &source{}
+		s, src := &resourceServer{takes: map[string][]string{}}, &source{}
 		for n := range 100 {
 			s.takes[fmt.Sprint("t", n)] = nil
 		}
-		c := client(t, src, s, nil)
+		c := rig(t, src, s, nil)
 		s.needs = []string{"x"}
 		for range 10 {
 			if got := post(t.Context(), c, endpoint, ""); got != "403" {
@@ -170,8 +170,8 @@ func TestScopesThatDoNotHelpAreNotAskedForAgain(t *testing.T) {
 
 func TestAServerThatRefusesEverythingDoesNotWearOutTheSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, src := &server{}, &source{}
-		c := client(t, src, s, nil)
+		s, src := &resourceServer{}, &source{}
+		c := rig(t, src, s, nil)
 		for range 600 {
 			post(t.Context(), c, endpoint, "")
 			time.Sleep(time.Second)
@@ -184,8 +184,8 @@ func TestAServerThatRefusesEverythingDoesNotWearOutTheSource(t *testing.T) {
 
 func TestASourceThatFailsIsLeftAloneForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, src := &server{takes: map[string][]string{"t11": nil}}, &source{fail: errors.New("no")}
-		c := client(t, src, s, nil)
+		s, src := &resourceServer{takes: map[string][]string{"t11": nil}}, &source{fail: errors.New("no")}
+		c := rig(t, src, s, nil)
 		for range 100 {
 			if got := post(t.Context(), c, endpoint, ""); got != "no" {
 				t.Fatal(got)
@@ -208,8 +208,8 @@ func TestASourceThatFailsIsLeftAloneForAWhile(t *testing.T) {
 
 func TestATokenIsReplacedBeforeItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, src := &server{takes: map[string][]string{"t1": nil, "t2": nil}}, &source{life: time.Hour}
-		c := client(t, src, s, nil)
+		s, src := &resourceServer{takes: map[string][]string{"t1": nil, "t2": nil}}, &source{life: time.Hour}
+		c := rig(t, src, s, nil)
 		at := func(d time.Duration, want string) {
 			t.Helper()
 			time.Sleep(d)
@@ -234,8 +234,8 @@ func TestATokenIsReplacedBeforeItEnds(t *testing.T) {
 
 func TestManyRequestsWaitForOneToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, src := &server{takes: map[string][]string{"t2": nil}}, &source{delay: time.Minute}
-		c := client(t, src, s, nil)
+		s, src := &resourceServer{takes: map[string][]string{"t2": nil}}, &source{delay: time.Minute}
+		c := rig(t, src, s, nil)
 		var wg sync.WaitGroup
 		for range 50 {
 			wg.Go(func() {
@@ -262,14 +262,14 @@ func TestASourceThatNobodyWaitsForIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stopped := make(chan error, 1)
 		n := 0
-		c := client(t, token.SourceFunc(func(ctx context.Context, _ token.Need) (token.Token, error) {
+		c := rig(t, token.SourceFunc(func(ctx context.Context, _ token.Need) (token.Token, error) {
 			if n++; n > 1 {
 				return token.Token{Value: "t1"}, nil
 			}
 			<-ctx.Done()
 			stopped <- context.Cause(ctx)
 			return token.Token{}, ctx.Err()
-		}), &server{takes: map[string][]string{"t1": nil}}, nil)
+		}), &resourceServer{takes: map[string][]string{"t1": nil}}, nil)
 		ctx, stop := context.WithTimeoutCause(t.Context(), time.Second, errors.New("enough"))
 		defer stop()
 		if got := post(ctx, c, endpoint, ""); got != "enough" {
@@ -286,12 +286,12 @@ func TestASourceThatNobodyWaitsForIsStopped(t *testing.T) {
 
 func TestStaticAndFileTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{takes: map[string][]string{"fixed": nil, "two": nil}}
-		if got := post(t.Context(), client(t, token.Static("fixed"), s, nil), endpoint, ""); got != "200" {
+		s := &resourceServer{takes: map[string][]string{"fixed": nil, "two": nil}}
+		if got := post(t.Context(), rig(t, token.Static("fixed"), s, nil), endpoint, ""); got != "200" {
 			t.Error(got)
 		}
 		s.set(func() { delete(s.takes, "fixed") })
-		if got := post(t.Context(), client(t, token.Static("fixed"), s, nil), endpoint, ""); got != "401" {
+		if got := post(t.Context(), rig(t, token.Static("fixed"), s, nil), endpoint, ""); got != "401" {
 			t.Error(got)
 		}
 		path := filepath.Join(t.TempDir(), "token")
@@ -302,7 +302,7 @@ func TestStaticAndFileTokens(t *testing.T) {
 		}
 		write("one\n")
 		s.set(func() { s.takes["one"] = nil })
-		c := client(t, token.File(path), s, nil)
+		c := rig(t, token.File(path), s, nil)
 		s.take()
 		post(t.Context(), c, endpoint, "")
 		write(" two \n")

@@ -100,7 +100,7 @@ func TestFromTheFirst401ToATokenThatWillDo(t *testing.T) {
 	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	s := newSite(t)
 	var heard []string
-	c := client(t, token.SourceFunc(grant), nil, func(o *token.Options) {
+	c := rig(t, token.SourceFunc(grant), nil, func(o *token.Options) {
 		o.Resource = s.URL + "/mcp"
 		o.Observe = func(e token.Event) { heard = append(heard, fmt.Sprint(e.Reason, e.Scopes)) }
 	})
@@ -128,7 +128,7 @@ func TestRedirectsAndMetadataCarryNoTokenAway(t *testing.T) {
 		http.Redirect(w, r, canary.URL+"/steal", http.StatusTemporaryRedirect)
 	}))
 	defer s.Close()
-	c := client(t, token.Static("canary-token-0123456789"), nil, func(o *token.Options) { o.Resource = s.URL + "/mcp" })
+	c := rig(t, token.Static("canary-token-0123456789"), nil, func(o *token.Options) { o.Resource = s.URL + "/mcp" })
 	resp, err := (&http.Client{Transport: c}).Post(s.URL+"/mcp", "application/json", strings.NewReader("{}"))
 	if err != nil || resp.StatusCode != 200 || resp.Request.URL.Path != "/steal" {
 		t.Fatalf("%v, %v: the redirect was not followed", resp, err)
@@ -159,7 +159,7 @@ func TestAServerCannotSendUsFurtherInside(t *testing.T) {
 				_, found = need.Discover(ctx)
 				return token.Token{}, token.ErrNoOther
 			})
-			if got := post(t.Context(), client(t, src, &server{meta: hint}, nil), endpoint, ""); got != "401" || found == nil {
+			if got := post(t.Context(), rig(t, src, &resourceServer{meta: hint}, nil), endpoint, ""); got != "401" || found == nil {
 				t.Errorf("%s, %v", got, found)
 			}
 			var blocked *metadata.BlockedError
@@ -183,9 +183,9 @@ func TestWhatWasFoundIsRememberedUntilTheServerPointsElsewhere(t *testing.T) {
 			}
 			return w.Result(), nil
 		})
-		s := &server{meta: "https://h.example/meta/1"}
+		s := &resourceServer{meta: "https://h.example/meta/1"}
 		issuers := []string{}
-		c := client(t, token.SourceFunc(func(ctx context.Context, need token.Need) (token.Token, error) {
+		c := rig(t, token.SourceFunc(func(ctx context.Context, need token.Need) (token.Token, error) {
 			if found, err := need.Discover(ctx); err == nil {
 				issuers = append(issuers, found.Server.Issuer)
 			} else if need.Reason != token.First {
@@ -218,9 +218,9 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 func TestManyRequestsStepUpTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{takes: map[string][]string{"t1": nil, "t2": {"x"}}}
+		s := &resourceServer{takes: map[string][]string{"t1": nil, "t2": {"x"}}}
 		src := &source{}
-		c := client(t, src, s, nil)
+		c := rig(t, src, s, nil)
 		post(t.Context(), c, endpoint, "")
 		s.set(func() { s.needs = []string{"x"} })
 		src.delay = time.Second

@@ -21,9 +21,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const endpoint = "https://h.example/mcp"
 
-// server is a RoundTripper that takes some tokens; what it saw is in seen, a
+// resourceServer is a RoundTripper that takes some tokens; what it saw is in seen, a
 // line a request.
-type server struct {
+type resourceServer struct {
 	mu    sync.Mutex
 	takes map[string][]string // token → scopes
 	needs []string
@@ -31,7 +31,7 @@ type server struct {
 	seen  []string
 }
 
-func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *resourceServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	body := ""
@@ -65,13 +65,13 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (s *server) set(edit func()) {
+func (s *resourceServer) set(edit func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	edit()
 }
 
-func (s *server) take() []string {
+func (s *resourceServer) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.seen
@@ -123,7 +123,7 @@ func (s *source) take() []string {
 	return slices.Clone(s.needs)
 }
 
-func client(t *testing.T, s token.Source, base http.RoundTripper, edit func(*token.Options)) *token.Transport {
+func rig(t *testing.T, s token.Source, base http.RoundTripper, edit func(*token.Options)) *token.Transport {
 	t.Helper()
 	o := token.Options{Resource: endpoint, Source: s}
 	if edit != nil {
