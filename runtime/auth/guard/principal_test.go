@@ -75,7 +75,7 @@ func TestASessionIsItsPrincipalsOnly(t *testing.T) {
 	})
 }
 
-// ops.md C1: an anonymous session never takes a token later, nor the reverse.
+// W38.21: an anonymous session never takes a token later, nor the reverse.
 func TestAnonymousAndNamedDoNotMix(t *testing.T) {
 	inStack(t, func(o *guard.Options) { o.Anonymous = true }, func(t *testing.T, s *stack) {
 		open, own := s.session(""), s.session("alice")
@@ -205,7 +205,7 @@ func TestAListenEndsWithItsToken(t *testing.T) {
 	})
 }
 
-// W38.13, ops.md F1: the token shows in no log and no answer.
+// W38.13: the token shows in no log and no answer.
 func TestTheTokenShowsNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

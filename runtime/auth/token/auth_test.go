@@ -21,7 +21,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/auth/token"
 )
 
-// W38.3: on every request, and only where it belongs (ops.md C7).
+// W38.3: on every request, and only where it belongs.
 func TestATokenGoesToItsServerAndNowhereElse(t *testing.T) {
 	for url, want := range map[string]string{
 		endpoint: "t1", "https://h.example/other": "t1", "HTTPS://H.EXAMPLE:443/mcp": "t1",
@@ -317,7 +317,7 @@ func TestStaticAndFileTokens(t *testing.T) {
 	})
 }
 
-// ops.md F1
+// W38.13
 func TestATokenDoesNotShow(t *testing.T) {
 	const canary = "canary-token-0123456789"
 	tok := token.Token{Value: canary}

@@ -114,7 +114,7 @@ func TestFromTheFirst401ToATokenThatWillDo(t *testing.T) {
 	}
 }
 
-// ops.md C7: an authorization server that the metadata of a stranger names hears
+// An authorization server that the metadata of a stranger names hears
 // of no token, and a redirect carries none away.
 func TestRedirectsAndMetadataCarryNoTokenAway(t *testing.T) {
 	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
