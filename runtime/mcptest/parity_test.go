@@ -36,6 +36,10 @@ func allSorts(t *testing.T) *server.Server {
 		}),
 		server.AddTool(s, server.Tool{Name: "fail"}, func(*server.Context, in) (string, error) { return "", errors.New("no luck") }),
 		server.AddTool(s, server.Tool{Name: "panic"}, func(*server.Context, in) (string, error) { panic("as wanted") }),
+		server.AddTool(s, server.Tool{Name: "wait"}, func(c *server.Context, _ struct{}) (string, error) {
+			<-c.Done()
+			return "", c.Err()
+		}),
 		server.AddTool(s, server.Tool{Name: "ask"}, func(c *server.Context, _ struct{}) (string, error) {
 			r, err := c.Elicit("q", server.ElicitParams{Message: "name?", Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)})
 			if err != nil {
