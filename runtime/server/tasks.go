@@ -149,13 +149,13 @@ func wish(raw []byte) (time.Duration, bool) {
 	return max(time.Duration(min(ms, most)*float64(time.Millisecond)), 1), true
 }
 
-// startTask makes the task and answers with it. Where the store cannot be used
-// a call that need not be a task runs as an ordinary one: there is never a task
-// that was not kept (W36.8).
+// startTask makes the task and answers with it. A call that need not be a task
+// runs as an ordinary one where no task can be had, because the store cannot be
+// used or has no room: there is never a task that was not kept (W36.8).
 func (s *Server) startTask(c *Context, spec task.Spec, support TaskSupport, invoke func(*Context) dispatch.Outcome) dispatch.Outcome {
 	made, err := s.runAsTask(c, spec, invoke)
 	modern := taskingOf(c.x.Profile()) == modernTasks
-	if errors.Is(err, task.ErrStore) && modern && support == TaskOptional {
+	if err != nil && modern && support == TaskOptional && !errors.Is(err, task.ErrClosed) {
 		return invoke(c)
 	}
 	if err != nil {

@@ -444,15 +444,22 @@ func TestTasksWithoutTheirStore(t *testing.T) {
 	})
 }
 
-// The limits of the engine reach clients as errors that say so (W35.22).
+// The limits of the engine reach clients as errors that say so (W35.22), where
+// the call cannot do without a task.
 func TestTooManyTasks(t *testing.T) {
 	tasksBubble(t, task.Options{PerOwner: 1}, func(t *testing.T, r *tasksRig) {
+		offers(r)
 		r.tool("sleeps", server.TaskOptional, sleeps)
 		a := r.modern("ann", withTasks)
 		a.start("sleeps")
-		a.refused(-32603, `"task_limit"`, "tools/call", `{"name":"sleeps"}`)
-		r.legacy("ann").refused(-32603, `"task_limit"`, "tools/call", `{"name":"sleeps","task":{}}`)
+		a.refused(-32603, `"task_limit"`, "tools/call", `{"name":"required"}`)
+		r.legacy("ann").refused(-32603, `"task_limit"`, "tools/call", `{"name":"optional","task":{}}`)
+		if got := a.must("tools/call", `{"name":"optional"}`); field(got, "resultType") != "complete" {
+			t.Errorf("got %s", got)
+		}
 		r.modern("bob", withTasks).start("sleeps")
+		must(t, r.engine.Close(t.Context()))
+		a.refused(-32603, `"draining"`, "tools/call", `{"name":"optional"}`)
 	})
 }
 

@@ -93,12 +93,14 @@ func (e *Engine) Wait(ctx context.Context, owner Owner, id string, since uint64)
 }
 
 // Cancel makes a task cancelled, for ever, and ends the context of its work,
-// wherever it runs. Errors: ErrUnknown; ErrOver, with the task as it is, when
+// wherever it runs; a reason, for people, becomes its status message. Errors: ErrUnknown; ErrOver, with the task as it is, when
 // it is terminal; ErrStore.
 func (e *Engine) Cancel(ctx context.Context, owner Owner, id, reason string) (Task, error) {
 	r, err := e.mutate(ctx, owner, id, func(r *Record) error {
 		r.Status = Cancelled
-		r.Message = cut(reason)
+		if reason != "" {
+			r.Message = cut(reason)
+		}
 		r.Inputs = nil
 		return nil
 	})

@@ -14,10 +14,14 @@ type Handle struct {
 	id    string
 	dirty chan struct{} // one place
 
-	mu      sync.Mutex
-	message *string
-	ttl     time.Duration
-	poll    time.Duration
+	mu   sync.Mutex
+	next patch
+}
+
+// patch is what the work wants changed in its record.
+type patch struct {
+	message   *string
+	ttl, poll time.Duration
 }
 
 // ID is the task's id on the wire.
@@ -32,19 +36,19 @@ func (h *Handle) Context() context.Context { return h.ctx }
 // one another only the last is.
 func (h *Handle) Status(message string) {
 	message = cut(message)
-	h.mark(func() { h.message = &message })
+	h.mark(func(p *patch) { p.message = &message })
 }
 
 // KeepFor changes how long the task is kept, counted from its beginning,
 // within the bounds that hold for wishes (W36.7).
-func (h *Handle) KeepFor(ttl time.Duration) { h.mark(func() { h.ttl = ttl }) }
+func (h *Handle) KeepFor(ttl time.Duration) { h.mark(func(p *patch) { p.ttl = ttl }) }
 
 // PollEvery changes how often the client is told to ask (W36.7).
-func (h *Handle) PollEvery(poll time.Duration) { h.mark(func() { h.poll = poll }) }
+func (h *Handle) PollEvery(poll time.Duration) { h.mark(func(p *patch) { p.poll = poll }) }
 
-func (h *Handle) mark(set func()) {
+func (h *Handle) mark(set func(*patch)) {
 	h.mu.Lock()
-	set()
+	set(&h.next)
 	h.mu.Unlock()
 	select {
 	case h.dirty <- struct{}{}:
@@ -53,21 +57,41 @@ func (h *Handle) mark(set func()) {
 }
 
 // take is what has been set since the last take.
-func (h *Handle) take() (edit func(*Record), ok bool) {
+func (h *Handle) take() patch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	message, ttl, poll := h.message, h.ttl, h.poll
-	h.message, h.ttl, h.poll = nil, 0, 0
-	return func(r *Record) {
-		if message != nil {
-			r.Message = *message
+	p := h.next
+	h.next = patch{}
+	return p
+}
+
+// restore gives back what could not be written; what has been set since counts
+// more.
+func (h *Handle) restore(p patch) {
+	h.mark(func(next *patch) {
+		if next.message == nil {
+			next.message = p.message
 		}
-		if ttl > 0 {
-			r.TTL = h.job.e.granted(ttl)
-			r.Expires = r.Created.Add(r.TTL)
+		if next.ttl == 0 {
+			next.ttl = p.ttl
 		}
-		if poll > 0 {
-			r.Poll = poll
+		if next.poll == 0 {
+			next.poll = p.poll
 		}
-	}, message != nil || ttl > 0 || poll > 0
+	})
+}
+
+func (p patch) empty() bool { return p == patch{} }
+
+func (p patch) apply(e *Engine, r *Record) {
+	if p.message != nil {
+		r.Message = *p.message
+	}
+	if p.ttl > 0 {
+		r.TTL = e.granted(p.ttl)
+		r.Expires = r.Created.Add(r.TTL)
+	}
+	if p.poll > 0 {
+		r.Poll = p.poll
+	}
 }

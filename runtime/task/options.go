@@ -47,7 +47,7 @@ type Options struct {
 	Now func() time.Time
 
 	// DefaultTTL is granted to who asks for none [1 h]; other wishes are
-	// brought between MinTTL [1 s] and MaxTTL [1 h].
+	// brought between MinTTL [1 s] and MaxTTL [1 h, or DefaultTTL].
 	DefaultTTL, MinTTL, MaxTTL time.Duration
 	// Poll is how often clients are told to ask [1 s].
 	Poll time.Duration
@@ -92,7 +92,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	orDuration(&o.MinTTL, DefaultMinTTL)
-	orDuration(&o.MaxTTL, max(DefaultTTL, o.MinTTL))
+	orDuration(&o.MaxTTL, max(DefaultTTL, o.DefaultTTL, o.MinTTL))
 	orDuration(&o.DefaultTTL, DefaultTTL)
 	o.DefaultTTL = min(max(o.DefaultTTL, o.MinTTL), o.MaxTTL)
 	orDuration(&o.Poll, DefaultPoll)

@@ -87,15 +87,16 @@ func (r *Record) Head() Record {
 	return h
 }
 
-// Size is about how many bytes the record takes.
+// Size is about how many bytes the record takes. Small ones all count the same,
+// so that a task which could be kept can also be ended.
 func (r *Record) Size() int {
-	n := 640 + len(r.Token) + len(r.Message) + len(r.Result)
+	n := 512 + len(r.Token) + len(r.Message) + len(r.Result)
 	n += errorSize(r.Err)
 	for i := range r.Inputs {
 		in := &r.Inputs[i]
 		n += 192 + len(in.Key) + len(in.Params) + len(in.Result) + errorSize(in.Err)
 	}
-	return n
+	return max(n, 1<<10)
 }
 
 // errorSize is how many bytes an error brings.

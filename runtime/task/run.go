@@ -174,19 +174,22 @@ func (j *job) flush() {
 		j.later.Reset(wait)
 		return
 	}
-	edit, ok := j.handle.take()
-	if !ok {
+	p := j.handle.take()
+	if p.empty() {
 		return
 	}
 	j.flushed = time.Now()
-	_, _ = j.e.change(context.WithoutCancel(j.handle.ctx), j.key, func(r *Record) error {
+	_, err := j.e.change(context.WithoutCancel(j.handle.ctx), j.key, func(r *Record) error {
 		before := *r
-		edit(r)
+		p.apply(j.e, r)
 		if !visible(&before, r) {
 			return errUnchanged
 		}
 		return nil
 	})
+	if errors.Is(err, ErrStore) {
+		j.handle.restore(p) // tried again when the next may be written
+	}
 }
 
 // finish keeps the outcome, for as long as it takes while the task lives.
@@ -197,11 +200,10 @@ func (j *job) finish(o jsonrpc.Outcome) {
 	defer context.AfterFunc(j.e.base, func() { cancel(ErrClosed) })()
 	ctx, stop := context.WithTimeout(ctx, max(j.expires.Sub(j.e.o.Now()), time.Second))
 	defer stop()
-	edit, _ := j.handle.take()
-	r, err := j.e.insist(ctx, j.key, j.e.ending(edit, o))
+	r, err := j.e.insist(ctx, j.key, j.e.ending(j.handle.take(), o))
 	if errors.Is(err, ErrFull) {
 		o = jsonrpc.Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "the task store cannot take the result").WithReason(ReasonTooLarge))
-		r, err = j.e.insist(ctx, j.key, j.e.ending(nil, o))
+		r, err = j.e.insist(ctx, j.key, j.e.ending(patch{}, o))
 	}
 	if err != nil {
 		j.e.o.Observer.Drop(hook.DropLate) // cancelled or gone meanwhile, or the store never came back
@@ -213,14 +215,12 @@ func (j *job) finish(o jsonrpc.Outcome) {
 }
 
 // ending is the change that makes a task terminal.
-func (e *Engine) ending(edit func(*Record), o jsonrpc.Outcome) func(*Record) error {
+func (e *Engine) ending(p patch, o jsonrpc.Outcome) func(*Record) error {
 	if len(o.Result) > e.o.ResultBytes || errorSize(o.Err) > e.o.ResultBytes {
 		o = jsonrpc.Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "the result is larger than %d bytes", e.o.ResultBytes).WithReason(ReasonTooLarge))
 	}
 	return func(r *Record) error {
-		if edit != nil {
-			edit(r)
-		}
+		p.apply(e, r)
 		r.close(o)
 		return nil
 	}
@@ -231,9 +231,9 @@ func (j *job) shutdown() {
 	defer j.end(ErrClosed)
 	select {
 	case o := <-j.outcome: // it was ready: nothing is lost
-		_, _ = j.e.change(context.WithoutCancel(j.handle.ctx), j.key, j.e.ending(nil, o))
+		_, _ = j.e.change(context.WithoutCancel(j.handle.ctx), j.key, j.e.ending(patch{}, o))
 	default:
-		_, _ = j.e.change(context.WithoutCancel(j.handle.ctx), j.key, j.e.ending(nil, jsonrpc.Fail(abandoned())))
+		_, _ = j.e.change(context.WithoutCancel(j.handle.ctx), j.key, j.e.ending(patch{}, jsonrpc.Fail(abandoned())))
 	}
 }
 

@@ -105,6 +105,7 @@ func (e *Engine) granted(wish time.Duration) time.Duration {
 	if wish <= 0 {
 		return e.o.DefaultTTL
 	}
+	wish = min(wish, e.o.MaxTTL)
 	// Whole milliseconds, so that the wire says exactly what is granted.
 	wish = (wish + time.Millisecond - 1).Truncate(time.Millisecond)
 	return min(max(wish, e.o.MinTTL), e.o.MaxTTL)

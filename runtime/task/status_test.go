@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/runtime/task/tasktest"
 )
 
 // A message a second is written, whatever the work says, and the newest.
@@ -88,6 +90,52 @@ func TestChangedIsTold(t *testing.T) {
 		synctest.Wait()
 		if n := len(told); n < 3 || told[0] != task.InputRequired || told[n-2] != task.Completed || told[n-1] != task.Cancelled {
 			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// A message that could not be written is not forgotten, and a newer one counts
+// more.
+func TestStatusMessagesSurviveTheStore(t *testing.T) {
+	var mu sync.Mutex
+	down := true
+	store := &tasktest.Flaky{Store: &task.Memory{}, Fail: func(op tasktest.Op) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if down && op == tasktest.OpUpdate {
+			return errors.New("down")
+		}
+		return nil
+	}}
+	bubble(t, task.Options{Store: store}, func(t *testing.T, r *rig) {
+		made := r.start(alice, call, func(ctx context.Context, h *task.Handle) jsonrpc.Outcome {
+			h.Status("old")
+			h.PollEvery(time.Minute)
+			time.Sleep(3 * time.Second)
+			h.Status("new")
+			<-ctx.Done()
+			return jsonrpc.Outcome{}
+		})
+		time.Sleep(10 * time.Second)
+		if got := r.status(alice, made.ID, task.Working); got.Message != "" {
+			t.Errorf("got %+v", got)
+		}
+		mu.Lock()
+		down = false
+		mu.Unlock()
+		time.Sleep(2 * time.Second)
+		if got := r.status(alice, made.ID, task.Working); got.Message != "new" || got.Poll != time.Minute {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+// A store without room for a result still has room to say so.
+func TestAResultThatFindsNoRoom(t *testing.T) {
+	bubble(t, task.Options{Store: &task.Memory{MaxBytes: 1 << 10}}, func(t *testing.T, r *rig) {
+		made := r.start(alice, call, says(`"`+strings.Repeat("x", 2000)+`"`))
+		if got := r.status(alice, made.ID, task.Failed); got.Outcome.Err.Reason() != task.ReasonTooLarge {
+			t.Errorf("got %+v", got)
 		}
 	})
 }

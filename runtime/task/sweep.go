@@ -68,7 +68,7 @@ func (e *Engine) lookAfter(ctx context.Context, r *Record, now time.Time) bool {
 
 // abandon fails a task whose runner has not been heard of (B12.16).
 func (e *Engine) abandon(ctx context.Context, key string, now time.Time) bool {
-	end := e.ending(nil, jsonrpc.Fail(abandoned()))
+	end := e.ending(patch{}, jsonrpc.Fail(abandoned()))
 	_, err := e.change(ctx, key, func(r *Record) error {
 		if r.Due().After(now) {
 			return errUnchanged // it was heard of after all
