@@ -454,3 +454,21 @@ func TestTheBoundOnCallsInFlight(t *testing.T) {
 		a.wantResult(t, "{}")
 	})
 }
+
+// A server that reads nothing: whoever cancels is back at once, although the
+// notification cannot be written.
+func TestACancelDoesNotWaitForTheServer(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) {
+		first := s.call(t.Context(), req("tools/call", `{"text":"`+strings.Repeat("x", 1<<10)+`"}`)) // fills the pipe, which holds nothing
+		ctx, cancel := context.WithCancel(t.Context())
+		second := s.call(ctx, req("tools/call", ""))
+		begin := time.Now()
+		cancel()
+		<-second.done
+		if d := time.Since(begin); d != 0 || !errors.Is(second.err, context.Canceled) {
+			t.Errorf("after %v: %v", d, second.err)
+		}
+		s.Close(nil)
+		<-first.done
+	})
+}
