@@ -51,6 +51,13 @@
 // transport/ndjson the framing of pipes. salvage tells what can be saved of an
 // answer that is broken.
 //
+// # What outlives a request
+//
+// task runs work that nobody can hold a request open for, one engine for both
+// eras; its records are changed by compare-and-set only, so several processes
+// may share a store. handle gives servers state across calls of a protocol that
+// keeps none. Both hand out sealed handles bound to a principal.
+//
 // # What holds it together
 //
 // Lower packages know nothing of higher ones; only the standard library and one
