@@ -87,7 +87,8 @@ func (p *challengeParser) scheme(word string) {
 
 func (p *challengeParser) param(name string) {
 	p.skip(" \t")
-	value, ok := "", true
+	var value string
+	ok := true
 	if p.peek() == '"' {
 		value, ok = p.quotedString()
 	} else {

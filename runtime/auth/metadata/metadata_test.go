@@ -181,7 +181,7 @@ func TestTheLadderOfDiscovery(t *testing.T) {
 			s := newSite(t, tc.docs)
 			f := &metadata.Fetcher{Reach: metadata.Loopback}
 			got, err := f.Discover(t.Context(), s.resource(t), strings.ReplaceAll(tc.hint, "$", s.URL), nil)
-			text := ""
+			var text string
 			if err != nil {
 				text = err.Error()
 			} else {

@@ -48,7 +48,7 @@ func New(c Config) (*Checker, error) {
 // Check implements auth.Checker. What can be refused without a key is, so that
 // tokens of others cost nothing; what is believed was signed.
 func (c *Checker) Check(ctx context.Context, token string, _ *http.Request) (*auth.Identity, error) {
-	jws, err := jose.ParseSigned(token, c.algs)
+	jws, err := jose.ParseSignedCompact(token, c.algs)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, refused("the token is no JWT with a signature that counts here", err)
 	}

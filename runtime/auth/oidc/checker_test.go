@@ -176,7 +176,7 @@ func TestWhoIsAskingAndWhatTheyMay(t *testing.T) {
 			"no scopes":                     {map[string]any{"tid": "t", "scope": nil}, "https://as.example|t|alice []"},
 		} {
 			id, err := c.Check(t.Context(), sign(t, k, i.claims(tc.changes), nil), nil)
-			got := ""
+			var got string
 			if refusal := auth.AsRefusal(err); refusal != nil {
 				got = refusal.Reason
 			} else {

@@ -47,7 +47,7 @@ const fetchTimeout = 15 * time.Second
 // VerifySignature implements go-oidc's KeySet. The error is errSignature, an
 // *OutageError, or ctx's.
 func (k *Keys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	jws, err := jose.ParseSigned(token, k.algs)
+	jws, err := jose.ParseSignedCompact(token, k.algs)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, errSignature
 	}

@@ -46,10 +46,11 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return resp, err
 		}
 		resp.Request = r
-		again, err := t.Auth.Challenged(original.Context(), resp)
+		// Without a better token the refusal is the answer; Observe hears why.
+		again, _ := t.Auth.Challenged(original.Context(), resp)
 		repeatable := original.Body == nil || original.Body == http.NoBody || original.GetBody != nil
-		if err != nil || !again || !repeatable {
-			return resp, nil // the refusal is the answer; Observe knows the reason
+		if !again || !repeatable {
+			return resp, nil
 		}
 		_, _ = io.CopyN(io.Discard, resp.Body, drainBytes)
 		_ = resp.Body.Close()
