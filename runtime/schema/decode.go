@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"sync"
 
@@ -33,7 +34,7 @@ func decode(raw []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.decoder.ReadToken(); err != io.EOF {
+	if _, err := r.decoder.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errTrailing
 	}
 	return v, nil

@@ -121,7 +121,7 @@ func (s *Server) complete(ctx context.Context, x *dispatch.Exchange) dispatch.Ou
 			return dispatch.Fail(s.explain(c, err))
 		}
 	}
-	w := completed{out.Values, out.Total, out.HasMore}
+	w := completed(out)
 	if len(w.Values) > MaxCompletions {
 		if w.Total == 0 {
 			w.Total = len(w.Values)

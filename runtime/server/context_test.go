@@ -86,7 +86,7 @@ func TestAHandlerKnowsItsRequest(t *testing.T) {
 		s := server.New(server.Info{Name: "s"}, server.Options{})
 		must(t, s.AddTool(server.Tool{Name: "t"}, func(c *server.Context, _ json.RawMessage) (server.ToolOutcome, error) {
 			return server.TextResult(fmt.Sprint(c.ID(), c.Method(), c.Revision(), c.Principal(), c.Identity() == nil, c.Session() != nil, c.Supports(mcp.CapRoots),
-				string(c.ClientCapabilities()), field(json.RawMessage(c.Meta()), "a"), c.Profile().Revision == c.Exchange().Revision())), nil
+				string(c.ClientCapabilities()), field(c.Meta(), "a"), c.Profile().Revision == c.Exchange().Revision())), nil
 		}))
 		return s
 	}, `{"roots":{}}`, func(t *testing.T, p *peer) {
@@ -245,5 +245,24 @@ func TestMethodsByHand(t *testing.T) {
 	old := newRig(t, s).connect(mcp.Revision20250618, `{}`)
 	if got := string(old.must("tools/list", ``)); got != `{"tools":[],"ttlMs":7,"_meta":{"a":1}}` {
 		t.Errorf("on 2025-06-18: %s", got)
+	}
+}
+
+func TestNotificationsOfClients(t *testing.T) {
+	s := server.New(server.Info{Name: "s"}, server.Options{})
+	got := make(chan string, 1)
+	must(t, s.OnNotification("notifications/roots/list_changed", func(_ context.Context, session dispatch.Session, params json.RawMessage) {
+		got <- session.Revision() + field(params, "a")
+	}))
+	must(t, s.OnNotification("notifications/bad", func(context.Context, dispatch.Session, json.RawMessage) { panic("x") }))
+	if err := s.OnNotification("notifications/bad", nil); !errors.Is(err, server.ErrDuplicate) {
+		t.Error(err)
+	}
+	p := newRig(t, s).connect(mcp.Revision20250618, `{}`)
+	p.notify("notifications/bad", "")
+	p.notify("notifications/unknown", "")
+	p.notify("notifications/roots/list_changed", `{"a":"1"}`)
+	if said := <-got; said != "2025-06-181" {
+		t.Error(said)
 	}
 }

@@ -141,13 +141,11 @@ func (l *listener) send(method string, params []byte) error {
 // wait holds a listen open. When the server ends it, or the caller's token
 // does, the client is told by a result (W33.7); when the client did, nobody is.
 func (l *listener) wait(ctx context.Context) dispatch.Outcome {
-	graceful := true
 	select {
 	case <-l.end:
 	case <-ctx.Done():
 		cause := context.Cause(ctx)
-		graceful = errors.Is(cause, dispatch.ErrGoingAway) || errors.Is(cause, dispatch.ErrShutdown) || errors.Is(cause, auth.ErrExpired)
-		if !graceful {
+		if !errors.Is(cause, dispatch.ErrGoingAway) && !errors.Is(cause, dispatch.ErrShutdown) && !errors.Is(cause, auth.ErrExpired) {
 			return dispatch.Fail(dispatch.Explain(cause))
 		}
 	}
@@ -161,7 +159,7 @@ func (w *watchers) join(l *listener) *jsonrpc.Error {
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the server is shutting down").WithReason(mcp.ReasonDraining)
 	}
 	if len(w.listeners) >= w.s.opt.MaxListeners {
-		return jsonrpc.Errorf(jsonrpc.CodeInternal, "too many listen").WithReason(mcp.ReasonBusy) // W33.12
+		return jsonrpc.Errorf(jsonrpc.CodeInternal, "too many subscriptions").WithReason(mcp.ReasonBusy) // W33.12
 	}
 	w.listeners[l] = struct{}{}
 	return nil

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 
@@ -61,9 +62,28 @@ func unknownMethod() dispatch.Outcome {
 	return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
 }
 
-// Notify implements dispatch.Server: of the client's notifications only the
-// change of roots is anything to a server, and handlers ask for roots anew.
-func (s *Server) Notify(context.Context, dispatch.Session, *jsonrpc.Message) {}
+// Notify implements dispatch.Server: notifications go to who asked for them
+// with OnNotification.
+func (s *Server) Notify(ctx context.Context, session dispatch.Session, n *jsonrpc.Message) {
+	if e := s.notices.get(n.Method); e != nil {
+		var o dispatch.Outcome
+		defer s.guard(&o)
+		e.handler(ctx, session, n.Params)
+	}
+}
+
+type noticeEntry struct {
+	handler func(ctx context.Context, session dispatch.Session, params json.RawMessage)
+}
+
+// OnNotification takes a notification of legacy clients, such as
+// notifications/roots/list_changed. What the front consumes itself
+// (initialized, cancelled, progress) does not come here. The handler must be
+// quick: the client's next message may wait for it. It returns ErrDuplicate for
+// a second handler.
+func (s *Server) OnNotification(method string, h func(ctx context.Context, session dispatch.Session, params json.RawMessage)) error {
+	return s.notices.add(method, &noticeEntry{handler: h})
+}
 
 // Closed implements dispatch.Server: the one place where everything that a
 // session had here ends.

@@ -124,6 +124,7 @@ type Server struct {
 	resources registry[resourceEntry]
 	templates registry[templateEntry]
 	raw       registry[rawEntry]
+	notices   registry[noticeEntry]
 	completes completions
 	// seen remembers what was registered once: a capability stays (W26.2).
 	seen atomic.Uint32

@@ -205,13 +205,17 @@ func (w *watchers) tellSession(state *sessionState, p *changes) {
 		}
 	}
 	for uri := range p.uris {
-		state.mu.Lock()
-		_, watched := state.uris[uri]
-		state.mu.Unlock()
-		if watched && w.s.find(who, uri) != nil {
+		if state.watches(uri) && w.s.find(who, uri) != nil {
 			_ = state.session.Notify(jsonrpc.EncodeNotification(mcp.NotifyResourceUpdated, uriParams(uri)))
 		}
 	}
+}
+
+func (state *sessionState) watches(uri string) bool {
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	_, there := state.uris[uri]
+	return there
 }
 
 func uriParams(uri string) []byte { return append(strictjson.Quote([]byte(`{"uri":`), uri), '}') }
