@@ -108,10 +108,11 @@ func (f *fake) Send(_ context.Context, out *peer.Outgoing) error {
 }
 
 func (f *fake) handle(m *jsonrpc.Message) {
-	p, _ := mcp.Lookup(f.of.revision)
+	p, known := mcp.Lookup(f.of.revision)
 	switch {
 	case m.Kind != jsonrpc.KindRequest && m.Method != mcp.NotifyCancelled:
 		return
+	case !known: // the script is all
 	case m.Method == mcp.MethodDiscover && !p.Handshake:
 		f.result(m, `{"resultType":"complete","supportedVersions":["`+f.of.revision+`"],"capabilities":`+f.of.capabilities()+`,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}`)
 		return
@@ -137,6 +138,9 @@ func (s *fakes) capabilities() string {
 func (f *fake) say(raw string) { f.recv.Deliver([]byte(raw)) }
 
 func (f *fake) result(m *jsonrpc.Message, result string) {
+	if m.ID.IsZero() {
+		return // a cancel
+	}
 	f.say(`{"jsonrpc":"2.0","id":` + m.ID.String() + `,"result":` + result + `}`)
 }
 

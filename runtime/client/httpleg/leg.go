@@ -148,16 +148,14 @@ func (l *Leg) Close(cause error) {
 		cause = errors.New("closed")
 	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.closed {
-		l.mu.Unlock()
 		return
 	}
 	l.closed = true
-	end := l.session != "" && !l.gone
-	l.mu.Unlock()
 	l.cancel(cause)
-	if end {
-		l.wg.Go(l.delete)
+	if l.session != "" && !l.gone {
+		l.wg.Go(l.delete) // before anybody else can Wait
 	}
 }
 
