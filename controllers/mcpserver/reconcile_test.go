@@ -65,7 +65,7 @@ func TestBecomesReady(t *testing.T) {
 	}
 }
 
-// O19, style rule 58: at rest, and after a restart, nothing is written.
+// O19: at rest, and after a restart, nothing is written.
 func TestSteadyStateWritesNothing(t *testing.T) {
 	w := newWorld(t)
 	s := w.server(nil)

@@ -395,7 +395,7 @@ func (l *listening) all() []message {
 	return append([]message(nil), l.notes...)
 }
 
-// ops 6.5, W36.8: with the store down no task is made. Who can do without gets
+// W36.8: with the store down no task is made. Who can do without gets
 // an ordinary answer; everybody else is told, and not that the task is unknown.
 func TestTasksWithoutTheirStore(t *testing.T) {
 	var mu sync.Mutex

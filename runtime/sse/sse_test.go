@@ -144,7 +144,7 @@ func TestWriter(t *testing.T) {
 }
 
 // FuzzSSEFrame: whatever is written reads back as exactly one event with equal
-// data, and no field can be forged (ops A3).
+// data, and no field can be forged.
 func FuzzSSEFrame(f *testing.F) {
 	f.Add("", "h.1", []byte(`{"a":1}`))
 	f.Add("ping", "a\r\nid: b", []byte("x\r\ndata: y\n\nevent: z"))

@@ -140,7 +140,7 @@ func TestIDs(t *testing.T) {
 	})
 }
 
-// W35.21, W36.19, W38.21, B0.6, C8: an id is the principal's own. Whatever else
+// W35.21, W36.19, W38.21, B0.6: an id is the principal's own. Whatever else
 // it is, the answer is the same, byte by byte.
 func TestForeignIDs(t *testing.T) {
 	keys := keyring(t)

@@ -94,7 +94,7 @@ func TestLeases(t *testing.T) {
 	})
 }
 
-// ops 6.5: what a store that is down means, operation by operation: never
+// What a store that is down means, operation by operation: never
 // "unknown task", never a task that was not kept, and the work goes on.
 func TestTheStoreIsDown(t *testing.T) {
 	trouble := errors.New("connection refused")

@@ -115,7 +115,7 @@ func TestEachFaultHasItsReasonAndRecovers(t *testing.T) {
 	}
 }
 
-// volatile is what must never be in a message (O18, style 31).
+// volatile is what must never be in a message (O18).
 var volatile = regexp.MustCompile(`back-off|[0-9a-f]{8}-[0-9a-f]{4}-|database at db\.example|please wait|\d+m\d+s`)
 
 func ownWords(t *testing.T, w *world.World, s *v1alpha1.McpServer, c *metav1.Condition, says string) {

@@ -74,7 +74,7 @@ func TestOfKeepsTheFailureInAChain(t *testing.T) {
 	}
 }
 
-// O18, style rule 31: what the API server says varies with every attempt.
+// O18: what the API server says varies with every attempt.
 func TestDescribeNeverQuotesTheAPIServer(t *testing.T) {
 	gr := schema.GroupResource{Group: "apps", Resource: "deployments"}
 	secret := "pod-5f6d resourceVersion 4711"

@@ -91,7 +91,7 @@ func TestMessagesTravelBothWaysInOrder(t *testing.T) {
 	}
 }
 
-// D3, style 43: a peer that stops reading blocks nobody for ever.
+// D3: a peer that stops reading blocks nobody for ever.
 func TestAPeerThatStopsReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := dial(Config{QueueMessages: 2, WriteTimeout: 30 * time.Second})

@@ -21,7 +21,7 @@ func padded(n int) string {
 	return head + strings.Repeat("a", n-len(head)-len(tail)) + tail
 }
 
-// ops A6, 16.1: a body is bounded, whatever its length says.
+// W16.1: a body is bounded, whatever its length says.
 func TestBodyLimit(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
@@ -74,7 +74,7 @@ func (l *lab) raw(head string, feed func(w io.Writer)) *http.Response {
 	return res
 }
 
-// ops A5, P33.4: one byte per second does not hold a request for ever, and a
+// P33.4: one byte per second does not hold a request for ever, and a
 // slow but finished one is served without a deadline left behind.
 func TestSlowBody(t *testing.T) {
 	b := &backend{}

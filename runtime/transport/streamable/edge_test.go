@@ -13,7 +13,7 @@ import (
 
 const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
-// ops A1, W17.1, W17.2: a browser of another site gets 403 and nothing runs.
+// W17.1, W17.2: a browser of another site gets 403 and nothing runs.
 func TestOrigin(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {

@@ -103,7 +103,7 @@ func TestSessionClocks(t *testing.T) {
 	})
 }
 
-// ops 1G, P1: sessions are bounded, per process and per principal.
+// P1: sessions are bounded, per process and per principal.
 func TestSessionLimits(t *testing.T) {
 	inLab(t, &backend{}, func(l *lab) {
 		l.server.Authenticate = func(r *http.Request) (*auth.Identity, error) {
@@ -183,7 +183,7 @@ func TestWhatSessionsKeep(t *testing.T) {
 	})
 }
 
-// ops 1G: requests in work are bounded, the others wait their turn, and those
+// Requests in work are bounded, the others wait their turn, and those
 // beyond fail at once.
 func TestConcurrency(t *testing.T) {
 	inHeldLab(t, func(l *lab, h *held) {
