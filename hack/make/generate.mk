@@ -10,11 +10,15 @@ generate: ## Make deepcopy, CRD, RBAC and apply configurations from the Go types
 verify: verify-fast verify-generated lint ## Everything that needs no test run: generated files, house rules, linters.
 
 .PHONY: verify-fast
-verify-fast: verify-rules vet ## House rules and vet: what a commit must pass, in seconds when warm.
+verify-fast: verify-rules verify-protocol vet ## House rules and vet: what a commit must pass, in seconds when warm.
 
 .PHONY: verify-rules
 verify-rules: ## Import rules, package docs, formatting, file sizes, words.
 	@go run ./hack/verify
+
+.PHONY: verify-protocol
+verify-protocol: ## The text of the protocol's rules, their table and the tests agree.
+	@go run ./hack/rules -quiet
 
 .PHONY: verify-generated
 verify-generated: ## Fail when `make generate` would change something.

@@ -5,7 +5,7 @@
 .PHONY: test
 test: ## Everything a change must pass: under 60 minutes on 2 cores from a clean clone.
 	@start=$$SECONDS; \
-	$(MAKE) --no-print-directory test-tools test-static test-unit test-race test-envtest test-dataplane test-e2e; \
+	$(MAKE) --no-print-directory test-tools test-static test-unit test-race test-rules test-envtest test-dataplane test-e2e; \
 	echo "=== make test: $$(( (SECONDS - start) / 60 )) min $$(( (SECONDS - start) % 60 )) s"
 
 .PHONY: test-all
@@ -31,6 +31,10 @@ test-unit: ## Unit tests without a cluster, without the race detector.
 .PHONY: test-race
 test-race: ## The protocol library and the sidecar under the race detector.
 	@CGO_ENABLED=1 $(LAYER) -name race -budget 8m -- go test -race ./runtime/... ./sidecar/...
+
+.PHONY: test-rules
+test-rules: ## Rules of the protocol broken on purpose: their tests must fail.
+	@$(LAYER) -name rules -budget 4m -- $(MAKE) --no-print-directory rules
 
 .PHONY: test-envtest
 test-envtest: ## Operator, CRD and samples against a real API server.

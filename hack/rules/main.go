@@ -2,6 +2,7 @@
 // docs/protocol is proven by which test, or why by none.
 //
 //	rules          check the files against the text and the tests, print counts
+//	rules -quiet   the same without the counts
 //	rules -write   fill the tests from the comments in them, take the levels from the text
 //	rules -break   break the rules of test/broken.tsv one by one: their tests must fail
 //
@@ -17,16 +18,22 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 )
 
 func main() {
 	write := flag.Bool("write", false, "rewrite the tests column from the comments in the tests")
+	quiet := flag.Bool("quiet", false, "print problems only")
 	brk := flag.Bool("break", false, "break rules on purpose and expect their tests to fail")
 	root := flag.String("root", ".", "root of the repository")
 	flag.Parse()
-	err := run(*root, *write)
+	var out io.Writer = os.Stdout
+	if *quiet {
+		out = io.Discard
+	}
+	err := run(*root, *write, out)
 	if err == nil && *brk {
 		err = breakRules(*root)
 	}
@@ -36,7 +43,7 @@ func main() {
 	}
 }
 
-func run(root string, write bool) error {
+func run(root string, write bool, out io.Writer) error {
 	path := filepath.Join(root, "test", "rules.tsv")
 	t, err := readTable(path)
 	if err != nil {
@@ -58,6 +65,6 @@ func run(root string, write bool) error {
 	}
 	defects, err := checkDefects(filepath.Join(root, "test", "defects.tsv"), found)
 	problems := append(t.check(found), book.check(t)...)
-	fmt.Printf("%s%d defects of others\n", t.summary(book), defects)
+	fmt.Fprintf(out, "%s%d defects of others\n", t.summary(book), defects)
 	return errors.Join(append(problems, err)...)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,7 @@ func TestTheStateOfARuleIsChecked(t *testing.T) {
 		"a level that differs from the text, by extra": {"tested\ta.TestOne\textra", goodTwo, goodThree, "6 columns"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, run(tree(t, test.one, test.two, test.three, ""), false), test.want)
+			expect(t, run(tree(t, test.one, test.two, test.three, ""), false, io.Discard), test.want)
 		})
 	}
 }
@@ -119,7 +120,7 @@ func TestTableAndTextAreTheSameSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			texts := good()
 			texts[test.path] = test.text
-			expect(t, run(files(t, texts), false), test.want)
+			expect(t, run(files(t, texts), false, io.Discard), test.want)
 		})
 	}
 }
@@ -143,7 +144,7 @@ func TestRulesOfTablesAndSuitesBelongToTheTestsThatUseThem(t *testing.T) {
 
 func TestWriteFillsAndForgets(t *testing.T) {
 	root := tree(t, "open\t", "open\t", "tested\ta.TestGone", "")
-	if err := run(root, true); err != nil {
+	if err := run(root, true, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(root, "test/rules.tsv"))
