@@ -157,5 +157,6 @@ const (
 	DropLate      Drop = "late"       // after the answer or a cancel
 	DropNoChannel Drop = "no_channel" // the client takes JSON only
 	DropOverflow  Drop = "overflow"   // the client does not read what it is sent
+	DropFlood     Drop = "flood"      // a handler sent more than a client is to read
 	DropInbound   Drop = "inbound"    // of the client, that there is no room or no use for
 )

@@ -30,5 +30,5 @@ func Replays() []Replay { return []Replay{ReplayResumed, ReplayLost, ReplayUnkno
 
 // Drops lists every Drop.
 func Drops() []Drop {
-	return []Drop{DropNoStream, DropEvicted, DropLate, DropNoChannel, DropOverflow, DropInbound}
+	return []Drop{DropNoStream, DropEvicted, DropLate, DropNoChannel, DropOverflow, DropFlood, DropInbound}
 }

@@ -46,6 +46,7 @@ type Context struct {
 	mu       sync.Mutex
 	progress progress
 	logs     bucket
+	errors   bucket
 	inputs   inputs
 }
 

@@ -118,7 +118,10 @@ func TestDetachedWorkIsTheSessionsOwn(t *testing.T) {
 			if err := d.Progress(1, 2, ""); err != nil {
 				ended <- err
 			}
-			ended <- d.Log(server.LevelError, "d", "done")
+			if err := d.Log(server.LevelError, "d", "done"); err != nil {
+				ended <- err
+			}
+			ended <- d.Notify("notifications/own", nil)
 			if d.Session() == nil {
 				return
 			}

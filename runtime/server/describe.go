@@ -147,9 +147,11 @@ type initializeResult struct {
 // serverInfo, where the schema of every revision has them.
 func (s *Server) Open(_ context.Context, x *dispatch.Exchange, session dispatch.Session) dispatch.Outcome {
 	c := s.capabilities(x)
-	s.watchers.open(session, &c)
-	raw, err := encode(initializeResult{x.Revision(), c, s.identity.of(x.Profile()), s.info.Instructions})
-	return s.encoded(raw, err)
+	o := s.encoded(encode(initializeResult{x.Revision(), c, s.identity.of(x.Profile()), s.info.Instructions}))
+	if o.Err == nil { // otherwise nobody would tell of its end
+		s.watchers.open(session, &c)
+	}
+	return o
 }
 
 type discoverResult struct {

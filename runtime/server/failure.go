@@ -62,12 +62,12 @@ func (e *ClientError) Error() string { return "the client answered: " + e.Messag
 // Rejected reports whether it was the user who said no (W29.7).
 func (e *ClientError) Rejected() bool { return e.Code == mcp.CodeUserRejected }
 
-// brokenError is a fault of the server's own: nobody is told more than that.
-type brokenError struct{ error }
+// faultError is a fault of the server's own: nobody is told more than that.
+type faultError struct{ error }
 
-func (e brokenError) Unwrap() error { return e.error }
+func (e faultError) Unwrap() error { return e.error }
 
-func broken(err error) error { return brokenError{err} }
+func ownFault(err error) error { return faultError{err} }
 
 // protocolError reports whether an error of a tool goes to the client as a
 // JSON-RPC error rather than as a result.
@@ -77,7 +77,7 @@ func protocolError(c *Context, err error) bool {
 		need       *NeedInput
 		capability *CapabilityError
 		url        *URLRequired
-		fault      brokenError
+		fault      faultError
 	)
 	switch {
 	case errors.As(err, &need), errors.As(err, &rpc), errors.As(err, &fault):

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
@@ -71,17 +72,29 @@ type logMessage struct {
 // Log sends a log message to the client of this request, if it wants messages
 // of the level: by logging/setLevel, or on 2026-07-28 by asking for them in
 // the request. data is anything that encodes to JSON and must hold no secrets
-// (W23.9). A flood is thinned out; messages from LevelError up pass.
+// (W23.9). A flood is thinned out (those from LevelError up by themselves), and
+// a client that cannot be told does not hear it: the only error is data that
+// does not encode.
 func (c *Context) Log(level Level, logger string, data any) error {
 	level = min(max(level, LevelDebug), LevelEmergency)
 	if !c.wants(level) {
 		return nil
 	}
+	raw, err := encode(logMessage{level.String(), logger, data})
+	if err != nil {
+		return err
+	}
+	rate := &c.logs
+	if level >= LevelError {
+		rate = &c.errors
+	}
 	c.mu.Lock()
-	pass := c.logs.take() || level >= LevelError
+	pass := rate.take()
 	c.mu.Unlock()
 	if !pass {
+		c.s.opt.Observer.Drop(hook.DropFlood)
 		return nil
 	}
-	return c.Notify(mcp.NotifyMessage, logMessage{level.String(), logger, data})
+	_ = c.send(mcp.NotifyMessage, raw) // what does not arrive is counted where it is lost
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -21,9 +22,10 @@ type progress struct {
 }
 
 // Progress tells the client how far the request is; total 0 is unknown, and
-// message may be empty. It does nothing when the client asked for none. done
-// must rise from call to call, else ErrProgress. A handler that reports very
-// often is thinned out (W20.5), the last step (done = total) never.
+// message may be empty. It does nothing when the client asked for none, and a
+// client that cannot be told does not hear it. done must rise from call to call,
+// else ErrProgress. A handler that reports very often is thinned out (W20.5), the
+// last step (done = total) never.
 func (c *Context) Progress(done, total float64, text string) error {
 	if c.task != nil && text != "" {
 		c.task.Status(text)
@@ -43,6 +45,7 @@ func (c *Context) Progress(done, total float64, text string) error {
 	}
 	p.begun, p.last = true, done
 	if !p.rate.take() && (total <= 0 || done < total) {
+		c.s.opt.Observer.Drop(hook.DropFlood)
 		return nil
 	}
 	b := append([]byte(`{"progressToken":`), token...)
@@ -54,7 +57,9 @@ func (c *Context) Progress(done, total float64, text string) error {
 		b = strictjson.Quote(append(b, `,"message":`...), text)
 	}
 	// Sent under the lock: two steps must not overtake one another.
-	return c.send(mcp.NotifyProgress, append(b, '}'))
+	// What does not arrive is counted where it is lost.
+	_ = c.send(mcp.NotifyProgress, append(b, '}'))
+	return nil
 }
 
 func unfit(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

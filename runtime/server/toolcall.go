@@ -125,21 +125,21 @@ func (s *Server) toolResult(p mcp.Profile, t *toolEntry, r *ToolResult) ([]byte,
 	if r.Structured != nil {
 		raw, err := encode(r.Structured)
 		if err != nil {
-			return nil, broken(fmt.Errorf("tool %q: structured content: %w", t.tool.Name, err))
+			return nil, ownFault(fmt.Errorf("tool %q: structured content: %w", t.tool.Name, err))
 		}
 		structured = raw
 	}
 	if t.out != nil && !r.IsError { // W24.7
 		if structured == nil {
-			return nil, broken(fmt.Errorf("tool %q: no structured content, but an output schema", t.tool.Name))
+			return nil, ownFault(fmt.Errorf("tool %q: no structured content, but an output schema", t.tool.Name))
 		}
 		if err := t.out.Validate(structured); err != nil {
-			return nil, broken(fmt.Errorf("tool %q: structured content does not fit the output schema: %w", t.tool.Name, err))
+			return nil, ownFault(fmt.Errorf("tool %q: structured content does not fit the output schema: %w", t.tool.Name, err))
 		}
 	}
 	raw, err := encodeResult(p, r, structured)
 	if err != nil {
-		return nil, broken(fmt.Errorf("tool %q: result: %w", t.tool.Name, err))
+		return nil, ownFault(fmt.Errorf("tool %q: result: %w", t.tool.Name, err))
 	}
 	return raw, nil
 }
@@ -169,13 +169,13 @@ func (s *Server) toolFailure(c *Context, err error) ([]byte, *InputRequired, err
 	if r.Structured != nil {
 		raw, encodeErr := encode(r.Structured)
 		if encodeErr != nil {
-			return nil, nil, broken(encodeErr)
+			return nil, nil, ownFault(encodeErr)
 		}
 		structured = raw
 	}
 	raw, encodeErr := encodeResult(c.x.Profile(), r, structured)
 	if encodeErr != nil {
-		return nil, nil, broken(encodeErr)
+		return nil, nil, ownFault(encodeErr)
 	}
 	return raw, nil, nil
 }
