@@ -1,6 +1,10 @@
 package seal
 
-import "crypto/subtle"
+import (
+	"crypto/subtle"
+
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
+)
 
 // Task is what a task id says (W35.8, W36.19). The id never changes during the
 // task's life.
@@ -33,7 +37,7 @@ func (k *Keyring) OpenTask(token, principal string) (Task, error) {
 	version := r.byte()
 	t := Task{Pod: r.text(), Random: r.random()}
 	presented := principalDigest(principal)
-	mine := subtle.ConstantTimeCompare(r.bytes(len(presented)), presented[:]) == 1
+	mine := subtle.ConstantTimeCompare(r.bytes(len(presented)), presented[:]) == 1 || broken.Rule("W36.19")
 	if r.failed || len(r.rest) > 0 || version != formatVersion || !mine {
 		return Task{}, ErrUnknown
 	}

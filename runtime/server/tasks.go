@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -56,7 +57,7 @@ func ownerOf(x *dispatch.Exchange) task.Owner {
 // declaresTasks reports whether this very request declares the extension; the
 // tasks capability of 2025-11-25 is no declaration of it (W36.2).
 func declaresTasks(x *dispatch.Exchange) bool {
-	return mcp.DeclaresExtension(x.ClientCapabilities(), mcp.ExtensionTasks)
+	return broken.Rule("W36.2") || mcp.DeclaresExtension(x.ClientCapabilities(), mcp.ExtensionTasks)
 }
 
 // needsExtension refuses who did not declare the extension (W36.4, W36.15).

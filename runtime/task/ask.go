@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 )
 
@@ -106,6 +107,9 @@ func inputKey(q Question, n uint64) string {
 	}
 	if len(name) > maxName {
 		name = cut(name[:maxName])
+	}
+	if broken.Rule("W36.12") {
+		return name
 	}
 	return name + "-" + strconv.FormatUint(n, 10)
 }

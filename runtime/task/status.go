@@ -1,5 +1,7 @@
 package task
 
+import "github.com/fairlead-dev/fairlead/runtime/internal/broken"
+
 // Status is where a task stands, in the words of the protocol.
 type Status string
 
@@ -29,6 +31,9 @@ func (s Status) Terminal() bool {
 // To reports whether a task in this status may come into the next one. Staying
 // is a move only while the task runs: a terminal task changes no more (W35.9).
 func (s Status) To(next Status) bool {
+	if broken.Rule("W35.9") {
+		return true
+	}
 	switch s {
 	case Working, InputRequired:
 		switch next {

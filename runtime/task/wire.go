@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -106,7 +107,7 @@ func appendInputs(b []byte, inputs []Input) []byte {
 }
 
 func unrelated(result []byte) []byte {
-	if _, has := strictjson.GetPath(result, "_meta", mcp.MetaRelatedTask); !has {
+	if _, has := strictjson.GetPath(result, "_meta", mcp.MetaRelatedTask); !has || broken.Rule("W36.18") {
 		return result
 	}
 	out, err := strictjson.Splice(result, strictjson.Delete("_meta", mcp.MetaRelatedTask))
