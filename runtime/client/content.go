@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+
+	"github.com/fairlead-dev/fairlead/runtime/cardinality"
 )
 
 // Content is one block of a tool result, a prompt or a message. Which fields
@@ -36,8 +38,8 @@ func readContent(raw []byte) Content {
 		Name:     text(raw, "name"),
 		Raw:      raw,
 	}
-	if inner := member(raw, "resource"); inner != nil {
-		r := readContents(inner)
+	if inner := cardinality.Items(member(raw, "resource")); len(inner) > 0 { // some send a list
+		r := readContents(inner[0])
 		c.Resource = &r
 	}
 	return c

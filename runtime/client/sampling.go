@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/fairlead-dev/fairlead/runtime/cardinality"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -71,7 +72,13 @@ func (c *Client) sample(ctx context.Context, params []byte) (json.RawMessage, er
 	if err != nil {
 		return nil, err
 	}
-	return out.encode()
+	said, err := out.encode()
+	if err != nil {
+		return nil, err
+	}
+	// A server of before 2025-11-25 reads one block (W29.8, B14.6).
+	fitting, _, err := cardinality.SamplingResult(said, c.Profile().SamplingTools)
+	return fitting, err
 }
 
 func (r SampleResult) encode() (json.RawMessage, error) {

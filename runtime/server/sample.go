@@ -133,6 +133,9 @@ func (c *Context) Sampling(key string, p SampleParams) Input {
 	default:
 		in.err = checkToolUse(p.Messages)
 	}
+	if !c.x.Profile().SamplingTools {
+		p.Messages = oneBlockEach(p.Messages)
+	}
 	in.Params = p
 	in.check = func(answer json.RawMessage) error {
 		var r SampleResult
@@ -145,6 +148,22 @@ func (c *Context) Sampling(key string, p SampleParams) Input {
 		return nil
 	}
 	return in
+}
+
+// oneBlockEach makes consecutive messages of those with several pieces, for
+// revisions whose messages have one (W29.8, B14.6).
+func oneBlockEach(messages []SampleMessage) []SampleMessage {
+	out := make([]SampleMessage, 0, len(messages))
+	for _, m := range messages {
+		if len(m.Content) < 2 {
+			out = append(out, m)
+			continue
+		}
+		for _, piece := range m.Content {
+			out = append(out, SampleMessage{Role: m.Role, Content: Several{piece}})
+		}
+	}
+	return out
 }
 
 const (
