@@ -129,7 +129,7 @@ func apply(object map[string]any, outer, inner string, set bool) {
 	in[inner] = map[string]any{"v": []any{1.0}}
 }
 
-// P9: whitespace that holds a line end goes, everything else stays.
+// P9: whitespace that holds a line end goes, everything else stays. W18.1.
 func TestOneLine(t *testing.T) {
 	tests := map[string]struct{ in, want string }{
 		"no line end":            {`{ "a" : 1 }`, `{ "a" : 1 }`},

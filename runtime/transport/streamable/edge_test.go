@@ -172,7 +172,7 @@ func TestMediaType(t *testing.T) {
 	})
 }
 
-// P33.6: a field that decides something may come once.
+// P33.6: a field that decides something may come once. W15.3.
 func TestRepeatedFields(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
