@@ -26,6 +26,20 @@ const (
 // notice, and those tests.
 type breakable struct{ rule, pkg, tests string }
 
+// checkBreakable sees that the tests of each breakable rule are tests that name
+// the rule: others would notice by chance.
+func checkBreakable(list []breakable, found *testIndex) []error {
+	var problems []error
+	for _, b := range list {
+		for _, test := range strings.Fields(b.tests) {
+			if name := b.pkg + "." + test; !slices.Contains(found.byRule[b.rule], name) {
+				problems = append(problems, fmt.Errorf("%s: can be broken, but %s does not name it", b.rule, name))
+			}
+		}
+	}
+	return problems
+}
+
 // breakRules builds each package with the tag once, runs the named tests
 // whole, which must pass, and once for each rule broken, which must fail.
 func breakRules(root string) error {

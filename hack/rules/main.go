@@ -64,7 +64,9 @@ func run(root string, write bool, out io.Writer) error {
 		}
 	}
 	defects, err := checkDefects(filepath.Join(root, "test", "defects.tsv"), found)
+	list, listErr := readBreakable(filepath.Join(root, "test", "broken.tsv"))
 	problems := append(t.check(found), book.check(t)...)
+	problems = append(problems, checkBreakable(list, found)...)
 	fmt.Fprintf(out, "%s%d defects of others\n", t.summary(book), defects)
-	return errors.Join(append(problems, err)...)
+	return errors.Join(append(problems, err, listErr)...)
 }

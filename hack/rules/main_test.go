@@ -36,6 +36,8 @@ const tests = "package a\n\nimport \"testing\"\n\n// TestOne proves " + one + ".
 
 const text = "## W1. Base\n- **" + one + "** `MUST` `[A-E]` `S` text ‹x›\n## W9. Late\n- **" + three + "** `SHOULD` `[E]` `S,C` text\n"
 
+var enoughBroken = strings.Repeat(one+"\ta\tTestOne\n", fewestBroken)
+
 const decisions = "- **" + two + " Title.** text\n"
 
 // tree writes a repository with two documents, one test file and the given
@@ -49,7 +51,7 @@ func tree(t *testing.T, oneLine, twoLine, threeLine, defects string) string {
 	}
 	return files(t, map[string]string{
 		"test/rules.tsv": table.String(), "test/defects.tsv": defects, "a/a_test.go": tests,
-		"docs/protocol/a.md": text, "docs/protocol/b.md": decisions,
+		"docs/protocol/a.md": text, "docs/protocol/b.md": decisions, "test/broken.tsv": enoughBroken,
 	})
 }
 
@@ -97,25 +99,26 @@ func TestTableAndTextAreTheSameSet(t *testing.T) {
 	good := func() map[string]string {
 		return map[string]string{
 			"test/rules.tsv":   one + "\tS\tMUST\ttested\ta.TestOne\n" + two + "\t-\tMUST\ttested\ta.TestOne\n",
-			"test/defects.tsv": "", "a/a_test.go": tests,
+			"test/defects.tsv": "", "a/a_test.go": tests, "test/broken.tsv": enoughBroken,
 			"docs/protocol/a.md": "- **" + one + "** `MUST` `[A-E]` `S` text\n" + decisions,
 		}
 	}
 	for name, test := range map[string]struct{ path, text, want string }{
-		"nothing changed":                    {"docs/protocol/x.md", "prose", ""},
-		"a rule that the table lacks":        {"docs/protocol/x.md", "- **" + three + "** `MAY` `[A]` `S` text\n", three + ": in docs/, but not in test/rules.tsv"},
-		"a rule that stands twice":           {"docs/protocol/x.md", decisions, "a second time"},
-		"a head that cannot be read":         {"docs/protocol/x.md", "- **" + three + "** MAY text\n", "reads like a rule"},
-		"a rule that the text lacks":         {"docs/protocol/a.md", decisions, one + ": no such rule in docs/"},
-		"another level than the text":        {"docs/protocol/a.md", "- **" + one + "** `MAY` `[A-E]` `S` text\n" + decisions, "the text says S MAY"},
-		"another role than the text":         {"docs/protocol/a.md", "- **" + one + "** `MUST` `[A-E]` `I` text\n" + decisions, "the text says I MUST"},
-		"a test that names an unknown rule":  {"b/b_test.go", strings.ReplaceAll(tests, one, three), three + ": named by b.TestOne"},
-		"a rule that is listed twice":        {"test/rules.tsv", strings.Repeat(one+"\tS\tMUST\ttested\ta.TestOne\n", 2), "listed twice"},
-		"a table without its last column":    {"test/rules.tsv", one + "\tS\tMUST\n", "3 columns"},
-		"a defect with its test":             {"test/defects.tsv", "# where\nx 1\tloses it\ta.TestOne\n", ""},
-		"a defect whose test is gone":        {"test/defects.tsv", "x 1\tloses it\ta.TestTwo\n", "x 1: test a.TestTwo does not exist"},
-		"a defect without a test":            {"test/defects.tsv", "x 1\tloses it\t\n", "no test is named"},
-		"a defect without a word what it is": {"test/defects.tsv", "x 1\ta.TestOne\n", "want where, defect and tests"},
+		"nothing changed":                           {"docs/protocol/x.md", "prose", ""},
+		"a rule that the table lacks":               {"docs/protocol/x.md", "- **" + three + "** `MAY` `[A]` `S` text\n", three + ": in docs/, but not in test/rules.tsv"},
+		"a rule that stands twice":                  {"docs/protocol/x.md", decisions, "a second time"},
+		"a head that cannot be read":                {"docs/protocol/x.md", "- **" + three + "** MAY text\n", "reads like a rule"},
+		"a rule that the text lacks":                {"docs/protocol/a.md", decisions, one + ": no such rule in docs/"},
+		"another level than the text":               {"docs/protocol/a.md", "- **" + one + "** `MAY` `[A-E]` `S` text\n" + decisions, "the text says S MAY"},
+		"another role than the text":                {"docs/protocol/a.md", "- **" + one + "** `MUST` `[A-E]` `I` text\n" + decisions, "the text says I MUST"},
+		"a test that names an unknown rule":         {"b/b_test.go", strings.ReplaceAll(tests, one, three), three + ": named by b.TestOne"},
+		"a rule that is listed twice":               {"test/rules.tsv", strings.Repeat(one+"\tS\tMUST\ttested\ta.TestOne\n", 2), "listed twice"},
+		"a table without its last column":           {"test/rules.tsv", one + "\tS\tMUST\n", "3 columns"},
+		"a broken rule that its test does not name": {"test/broken.tsv", enoughBroken + three + "\ta\tTestOne\n", "a.TestOne does not name it"},
+		"a defect with its test":                    {"test/defects.tsv", "# where\nx 1\tloses it\ta.TestOne\n", ""},
+		"a defect whose test is gone":               {"test/defects.tsv", "x 1\tloses it\ta.TestTwo\n", "x 1: test a.TestTwo does not exist"},
+		"a defect without a test":                   {"test/defects.tsv", "x 1\tloses it\t\n", "no test is named"},
+		"a defect without a word what it is":        {"test/defects.tsv", "x 1\ta.TestOne\n", "want where, defect and tests"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			texts := good()
