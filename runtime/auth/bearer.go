@@ -3,6 +3,8 @@ package auth
 import (
 	"net/http"
 	"strings"
+
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 )
 
 // MaxTokenBytes bounds a token. Nothing longer is looked at.
@@ -13,7 +15,7 @@ const MaxTokenBytes = 16 << 10
 // NoToken; a broken field, two of them, or a token in the query is an
 // InvalidRequest, whatever else there is.
 func Bearer(r *http.Request) (token string, refusal *Refusal) {
-	if InQuery(r) {
+	if InQuery(r) && !broken.Rule("W38.3") {
 		return "", Refuse(InvalidRequest, "no tokens in the query")
 	}
 	values := r.Header["Authorization"]

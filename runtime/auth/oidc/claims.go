@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/auth/metadata"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -22,7 +23,7 @@ func (c *Checker) read(claims []byte, now time.Time) (*auth.Identity, error) {
 	if issuer, ok := text(claims, "iss"); !ok || issuer != c.c.Issuer {
 		return nil, refused("the token is of another issuer", nil)
 	}
-	if !c.forUs(claims) {
+	if !c.forUs(claims) && !broken.Rule("W38.14") {
 		return nil, refused("the token was made for another server", nil)
 	}
 	expires, err := c.times(claims, now)
@@ -58,6 +59,9 @@ func (c *Checker) read(claims []byte, now time.Time) (*auth.Identity, error) {
 // forUs tells whether one of the token's audiences is one of ours. Addresses are
 // compared in their canonical form: issuers differ in the slash at the end.
 func (c *Checker) forUs(claims []byte) bool {
+	if broken.Rule("W38.14") {
+		return true
+	}
 	value, _ := strictjson.Get(claims, "aud")
 	return slices.ContainsFunc(list(value), func(theirs string) bool {
 		return slices.ContainsFunc(c.c.Audience, func(ours string) bool { return sameAudience(ours, theirs) })
