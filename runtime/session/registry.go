@@ -51,6 +51,12 @@ type Registry struct {
 	Idle func() time.Duration
 	// Handshake is how long a session may be silent after initialize.
 	Handshake time.Duration
+	// Store, when not nil, holds the records of sessions for other processes.
+	// It is told of sessions that begin, that are in use for long, and that
+	// end, but never asked on the path of a request.
+	Store Store
+	// StoreFailed hears its errors; sessions go on without it.
+	StoreFailed func(error)
 	// Binding labels observations.
 	Binding  string
 	Observer *hook.Observer
@@ -84,6 +90,7 @@ func (r *Registry) New(p Params) (*Session, error) {
 		s.cancel(err)
 		return nil, err
 	}
+	r.keep(s)
 	r.Observer.OpenSession(s.label())
 	return s, nil
 }

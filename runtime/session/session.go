@@ -29,6 +29,7 @@ type Session struct {
 	owner   any
 	onClose func(cause error)
 	wire    Sender // of a session that has one connection only
+	kept    *keeping
 	streams streams
 }
 
@@ -120,6 +121,7 @@ func (s *Session) Leave() {
 		return
 	}
 	s.seen = time.Now()
+	s.prolong(s.seen)
 	if s.timer == nil {
 		s.timer = time.AfterFunc(s.patience(), s.expire)
 		return
@@ -182,6 +184,7 @@ func (s *Session) End(reason hook.EndReason, cause error) {
 
 	s.registry.remove(s)
 	s.cancel(cause)
+	s.release(reason)
 	for _, st := range drop {
 		st.DropWith(cause)
 	}
