@@ -9,15 +9,6 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 )
 
-// overhead is what an event costs beyond its data.
-const overhead = 96
-
-// Event is one event of a stream. Data is read-only.
-type Event struct {
-	Seq  uint64
-	Data []byte
-}
-
 // Stream is one stream to a client. Make it with Store.New. All methods may be
 // called concurrently.
 type Stream struct {
@@ -27,17 +18,15 @@ type Stream struct {
 	place  *list.Element // in Store.retained, under Store.mu
 	timer  *time.Timer   // under Store.mu
 
-	mu      sync.Mutex
-	events  []Event // in order; a window of the ring
-	bytes   int64   // of events, overhead included
-	next    uint64  // the next sequence number
-	evicted uint64  // the highest sequence number that was pushed out
-	taken   uint64  // the highest sequence number that a reader took
-	reader  *Reader
-	room    chan struct{} // closed when the reader has taken something
-	left    bool          // a reader has come and gone
-	final   bool          // nobody can come back for it
-	state   state
+	mu sync.Mutex
+	ring
+	next   uint64 // the next sequence number
+	taken  uint64 // the highest sequence number that a reader took
+	reader *Reader
+	room   chan struct{} // closed when the reader has taken something
+	left   bool          // a reader has come and gone
+	final  bool          // nobody can come back for it
+	state  state
 }
 
 type state uint8
@@ -104,10 +93,9 @@ func (s *Stream) send(data []byte, last bool) error {
 
 // push appends an event and makes room for it; s.mu is held.
 func (s *Stream) push(data []byte, cost int64) {
-	s.events = append(s.events, Event{Seq: s.next, Data: data})
-	s.bytes += cost
+	s.add(Event{Seq: s.next, Data: data}, cost)
 	s.next++
-	for len(s.events) > 1 && (len(s.events) > s.store.limits.Events || s.bytes > s.store.limits.Bytes) {
+	for s.over(&s.store.limits) {
 		s.evict()
 	}
 	s.wake()
@@ -281,15 +269,10 @@ func (s *Stream) Cut(cause error) {
 
 // evict pushes out the oldest event; s.mu is held.
 func (s *Stream) evict() {
-	first := s.events[0]
-	s.events[0] = Event{}
-	s.events = s.events[1:]
-	s.evicted = first.Seq
-	if first.Seq > s.taken {
+	seq, cost := s.pop()
+	if seq > s.taken {
 		s.store.Observer.Drop(hook.DropEvicted)
 	}
-	cost := int64(len(first.Data) + overhead)
-	s.bytes -= cost
 	s.store.Budget.Release(cost)
 }
 
