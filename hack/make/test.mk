@@ -5,7 +5,7 @@
 .PHONY: test
 test: ## Everything a change must pass: under 60 minutes on 2 cores from a clean clone.
 	@start=$$SECONDS; \
-	$(MAKE) --no-print-directory test-tools test-static test-unit test-race test-rules test-envtest test-dataplane test-e2e; \
+	$(MAKE) --no-print-directory test-tools test-static test-unit test-race test-rules test-envtest test-dataplane test-conformance test-e2e; \
 	echo "=== make test: $$(( (SECONDS - start) / 60 )) min $$(( (SECONDS - start) % 60 )) s"
 
 .PHONY: test-all
@@ -26,7 +26,7 @@ test-static: ## Import rules, package docs, formatting, vet.
 
 .PHONY: test-unit
 test-unit: ## Unit tests without a cluster, without the race detector.
-	@$(LAYER) -name unit -budget 5m -- go test ./api/... ./hack/... ./controllers/internal/... ./controllers/operatorconfig/... ./controllers/mcpserver/desired/... ./controllers/cmd/... ./test/load/... ./test/workloads/...
+	@$(LAYER) -name unit -budget 5m -- go test ./api/... ./hack/... ./controllers/internal/... ./controllers/operatorconfig/... ./controllers/mcpserver/desired/... ./controllers/cmd/... ./test/load/... ./test/workloads/... ./test/conformance/...
 
 .PHONY: test-race
 test-race: ## The protocol library and the sidecar under the race detector.

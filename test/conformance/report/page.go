@@ -107,3 +107,22 @@ func (v *Verdict) bySet() [][]Row {
 	}
 	return out
 }
+
+// FirstDifference returns the first line that is not the same in both texts, as
+// a person wants to see it; empty when they are equal.
+func FirstDifference(before, now string) string {
+	old, fresh := strings.Split(before, "\n"), strings.Split(now, "\n")
+	for i := range max(len(old), len(fresh)) {
+		a, b := "(end)", "(end)"
+		if i < len(old) {
+			a = old[i]
+		}
+		if i < len(fresh) {
+			b = fresh[i]
+		}
+		if a != b {
+			return fmt.Sprintf("  line %d\n  - %s\n  + %s", i+1, a, b)
+		}
+	}
+	return ""
+}

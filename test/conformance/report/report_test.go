@@ -131,3 +131,18 @@ func TestPageSaysWhatPassed(t *testing.T) {
 		t.Errorf("page (-want +got); run with -update if it should be so\n%s", diff)
 	}
 }
+
+func TestFirstDifferenceIsShown(t *testing.T) {
+	for name, test := range map[string]struct{ before, now, want string }{
+		"equal":         {"a\nb\n", "a\nb\n", ""},
+		"a line":        {"a\nb\n", "a\nc\n", "  line 2\n  - b\n  + c"},
+		"more than was": {"a", "a\nb", "  line 2\n  - (end)\n  + b"},
+		"less than was": {"a\nb", "a", "  line 2\n  - b\n  + (end)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := FirstDifference(test.before, test.now); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -79,9 +79,7 @@ func letGo(c *server.Context, _ json.RawMessage) (server.ToolOutcome, error) {
 		return nil, err
 	}
 	// Where there is nothing to let go of, the answer just comes.
-	if p, ok := any(c.Exchange()).(interface{ ClosePolling() error }); ok {
-		_ = p.ClosePolling()
-	}
+	_ = c.Exchange().ClosePolling()
 	if err := pause(c, 2*step); err != nil {
 		return nil, err
 	}

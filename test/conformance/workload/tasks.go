@@ -24,7 +24,7 @@ type deleteArgs struct {
 }
 
 // brief is how long jobs take that only have to be jobs.
-const brief = time.Second
+const brief = 300 * time.Millisecond
 
 const askConfirm = `{"type":"object","properties":{"confirm":{"type":"boolean"}},"required":["confirm"]}`
 
@@ -39,7 +39,7 @@ func (w *Workload) addTasks() error {
 				err := pause(c, time.Duration(in.Seconds*float64(time.Second)))
 				return fmt.Sprintf("Computed %q in %g s.", in.Label, in.Seconds), err
 			}),
-		s.AddTool(server.Tool{Name: "failing_job", Description: "Fails after a second", TaskSupport: server.TaskRequired},
+		s.AddTool(server.Tool{Name: "failing_job", Description: "Fails after a moment", TaskSupport: server.TaskRequired},
 			func(c *server.Context, _ json.RawMessage) (server.ToolOutcome, error) {
 				return nil, errors.Join(pause(c, brief), errors.New("the job failed, as it always does"))
 			}),

@@ -3,13 +3,18 @@ package workload
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/server"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
 
 // Workload is the server and what it keeps.
@@ -17,7 +22,9 @@ type Workload struct {
 	// Server answers; any front serves it.
 	Server *server.Server
 
-	tasks *task.Engine
+	keys   *seal.Keyring
+	tasks  *task.Engine
+	fronts []*streamable.Server
 
 	mu                         sync.Mutex
 	dynamicTool, dynamicPrompt bool
@@ -26,14 +33,18 @@ type Workload struct {
 // pollEvery is what clients of tasks are told to wait.
 const pollEvery = 200 * time.Millisecond
 
-// New makes a workload. keys seal what it hands out; logger hears what clients
-// must not; nil is silence. Close ends it.
-func New(keys *seal.Keyring, logger *slog.Logger) (*Workload, error) {
+// New makes a workload. logger hears what clients must not; nil is silence.
+// Close ends it.
+func New(logger *slog.Logger) (*Workload, error) {
+	keys := &seal.Keyring{Server: "conformance"}
+	if err := keys.LoadEphemeral(); err != nil {
+		return nil, err
+	}
 	engine, err := task.New(task.Options{Keys: keys, Poll: pollEvery})
 	if err != nil {
 		return nil, err
 	}
-	w := &Workload{tasks: engine}
+	w := &Workload{keys: keys, tasks: engine}
 	w.Server = server.New(server.Info{
 		Name:         "fairlead-conformance",
 		Title:        "Conformance workload",
@@ -51,10 +62,48 @@ func New(keys *seal.Keyring, logger *slog.Logger) (*Workload, error) {
 	return w, nil
 }
 
-// Close ends what goes on by itself: listens, and tasks within ctx.
+// Front serves the workload over HTTP, streamable and HTTP+SSE under one URL.
+// Close ends it too. Not to be called concurrently.
+func (w *Workload) Front(offer mcp.Offer) http.Handler {
+	front := &streamable.Server{
+		Handler: w.Server, Keys: w.keys, Pod: "conformance", HTTPSSE: true, ParamSchema: w.Server.ParamSchema,
+		Settings: func() streamable.Settings { return streamable.Settings{Revisions: offer} },
+	}
+	w.fronts = append(w.fronts, front)
+	return front
+}
+
+// Offer reads what a person says to serve: nothing is everything, "legacy" and
+// "modern" are the eras, anything else is a list of revisions with commas.
+func Offer(text string) (mcp.Offer, error) {
+	switch text {
+	case "":
+		return nil, nil
+	case "legacy":
+		return mcp.Legacy(), nil
+	case "modern":
+		return mcp.Modern(), nil
+	}
+	offer := mcp.Offer(strings.Split(text, ","))
+	for _, revision := range offer {
+		if _, ok := mcp.Lookup(revision); !ok {
+			return nil, fmt.Errorf("there is no revision %q; there are %s", revision, strings.Join(mcp.Revisions(), ", "))
+		}
+	}
+	return offer, nil
+}
+
+// errClosed is the cause of everything that ends with the workload.
+var errClosed = errors.New("the workload ends")
+
+// Close ends listens, sessions of its fronts, and tasks, within ctx.
 func (w *Workload) Close(ctx context.Context) error {
 	w.Server.Close()
-	return w.tasks.Close(ctx)
+	var errs []error
+	for _, front := range w.fronts {
+		errs = append(errs, front.Shutdown(ctx, errClosed))
+	}
+	return errors.Join(append(errs, w.tasks.Close(ctx))...)
 }
 
 func (w *Workload) addTools() error {

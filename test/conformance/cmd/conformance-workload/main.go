@@ -3,6 +3,7 @@
 //
 //	conformance-workload -http 127.0.0.1:0   prints its URL and serves until SIGTERM
 //	conformance-workload -stdio              serves until its input ends
+//	  -revisions legacy | modern | LIST      only these; all by default
 package main
 
 import (
@@ -18,18 +19,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
-	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 	"github.com/fairlead-dev/fairlead/test/conformance/record"
 	"github.com/fairlead-dev/fairlead/test/conformance/workload"
 )
 
 // patience is how long requests may still take when the process is told to end.
 const patience = 3 * time.Second
-
-// errStopped is the cause of everything that ends with the process.
-var errStopped = errors.New("the server stops")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
@@ -45,7 +41,12 @@ func run(ctx context.Context, args []string) (err error) {
 	address := fs.String("http", "", "serve streamable HTTP on this address; port 0 is a free one")
 	pipes := fs.Bool("stdio", false, "serve standard input and output")
 	recording := fs.String("record", "", "file to record all messages in")
+	revisions := fs.String("revisions", "", "serve only these: legacy, modern, or a list with commas")
 	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	offer, err := workload.Offer(*revisions)
+	if err != nil {
 		return err
 	}
 	if (*address == "") == !*pipes || fs.NArg() > 0 {
@@ -58,19 +59,14 @@ func run(ctx context.Context, args []string) (err error) {
 		}
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	keys := &seal.Keyring{Server: "conformance"}
-	if err := keys.LoadEphemeral(); err != nil {
-		return err
-	}
-	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	w, err := workload.New(keys, logger)
+	w, err := workload.New(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return err
 	}
 	if *pipes {
-		err = stdio.Serve(ctx, w.Server, stdio.Options{}, record.Reader(os.Stdin, record.Theirs, log), record.Writer(os.Stdout, record.Ours, log))
+		err = stdio.Serve(ctx, w.Server, stdio.Options{Revisions: offer}, record.Reader(os.Stdin, record.Theirs, log), record.Writer(os.Stdout, record.Ours, log))
 	} else {
-		err = serveHTTP(ctx, *address, w, keys, log)
+		err = serveHTTP(ctx, *address, record.Handler(w.Front(offer), log), w)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -78,14 +74,13 @@ func run(ctx context.Context, args []string) (err error) {
 }
 
 // serveHTTP serves until ctx ends, then lets go of everybody.
-func serveHTTP(ctx context.Context, address string, w *workload.Workload, keys *seal.Keyring, log *record.Log) error {
+func serveHTTP(ctx context.Context, address string, h http.Handler, w *workload.Workload) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}
-	front := &streamable.Server{Handler: w.Server, Keys: keys, Pod: "conformance", ParamSchema: w.Server.ParamSchema}
 	server := &http.Server{
-		Handler:           record.Handler(front, log),
+		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(os.Stderr, nil), slog.LevelWarn),
 	}
@@ -99,7 +94,7 @@ func serveHTTP(ctx context.Context, address string, w *workload.Workload, keys *
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	err = errors.Join(front.Shutdown(late, errStopped), server.Shutdown(late))
+	err = errors.Join(w.Close(late), server.Shutdown(late))
 	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}

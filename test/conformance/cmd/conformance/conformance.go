@@ -124,5 +124,16 @@ func conclude(in *suite.Install, o *options, v *report.Verdict) (bool, error) {
 		return true, nil
 	}
 	page := v.Page(report.Header{Suite: in.Version, Node: in.Node, Exceptions: len(v.Exceptions())})
-	return true, os.WriteFile(o.page, []byte(page), 0o644)
+	if !o.check {
+		return true, os.WriteFile(o.page, []byte(page), 0o644)
+	}
+	old, err := os.ReadFile(o.page)
+	if err != nil {
+		return false, err
+	}
+	if line := report.FirstDifference(string(old), page); line != "" {
+		fmt.Printf("\nconformance: %s is not what came out now; run `make conformance` and look at the difference, from here on:\n%s\n", o.page, line)
+		return false, nil
+	}
+	return true, nil
 }

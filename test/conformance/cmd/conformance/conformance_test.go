@@ -120,6 +120,8 @@ func TestRunEndsWithZeroOnlyWhenNothingIsWrong(t *testing.T) {
 		"some scenarios only write no page":          {args: []string{"-only", "ping"}, want: 0},
 		"one set only writes no page":                {args: []string{"-set", "2025-11-25/server"}, want: 0},
 		"scenarios that there are not":               {args: []string{"-only", "pong"}, want: 1},
+		"a page that says something else":            {args: []string{"-check"}, files: map[string]string{"page.md": "old"}, want: 1, page: true},
+		"no page to compare with":                    {args: []string{"-check"}, want: 1},
 		"a path that the suite would split":          {args: []string{"-dir", "a b"}, want: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,6 +141,57 @@ func TestRunEndsWithZeroOnlyWhenNothingIsWrong(t *testing.T) {
 			}
 		})
 	}
+}
+
+// W41.1, W41.2, W41.3: what the protocol's text says that the suite asks for is
+// on the page, as passed: `make test` runs the suite and compares the page.
+func TestPageHasWhatTheSuiteAsksFor(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(testkit.Root(t), "docs/conformance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	modern := section(t, string(page), "## Requirements 2026-07-28, server")
+	legacy := section(t, string(page), "## Requirements 2025-11-25, server")
+	for _, text := range []struct{ section, scenarios string }{
+		{modern, "server-stateless completion-complete tools-list server-sse-multiple-streams sep-2164-resource-not-found dns-rebinding-protection caching"},
+		{modern, each("tools-call-", "simple-text image audio embedded-resource mixed-content error with-progress")},
+		{modern, each("resources-", "list read-text read-binary templates-read")},
+		{modern, each("prompts-", "list get-simple get-with-args get-embedded-resource get-with-image")},
+		{modern, each("input-required-result-", "basic-elicitation basic-sampling basic-list-roots request-state multiple-input-requests multi-round "+
+			"missing-input-response non-tool-request result-type unsupported-methods tampered-state capability-check ignore-extra-params validate-input")},
+		{modern, "http-header-validation http-custom-header-server-validation json-schema-2020-12"},
+		{modern, each("tasks-", "lifecycle capability-negotiation wire-fields request-state-removal mrtr-input request-headers dispatch-and-envelope required-task-error mrtr-composition")},
+		{legacy, "server-initialize logging-set-level ping completion-complete tools-list elicitation-sep1034-defaults elicitation-sep1330-enums server-sse-multiple-streams dns-rebinding-protection"},
+		{legacy, each("tools-call-", "simple-text image audio embedded-resource mixed-content with-logging error with-progress sampling elicitation")},
+		{legacy, each("resources-", "list read-text read-binary templates-read subscribe unsubscribe")},
+		{legacy, each("prompts-", "list get-simple get-with-args get-embedded-resource get-with-image")},
+		{legacy, "server-session-lifecycle server-sse-polling json-schema-2020-12"},
+	} {
+		for _, scenario := range strings.Fields(text.scenarios) {
+			row := "\n| " + scenario + " | "
+			if i := strings.Index(text.section, row); i < 0 || strings.HasPrefix(text.section[i+len(row):], "0 |") {
+				t.Errorf("%s did not pass", scenario)
+			}
+		}
+	}
+}
+
+func each(prefix, names string) string {
+	fields := strings.Fields(names)
+	for i := range fields {
+		fields[i] = prefix + fields[i]
+	}
+	return strings.Join(fields, " ")
+}
+
+func section(t *testing.T, page, title string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(page, title+"\n")
+	if !ok {
+		t.Fatalf("the page has no %s", title)
+	}
+	before, _, _ := strings.Cut(rest, "\n## ")
+	return before
 }
 
 // The page in docs must have been made with what is pinned here; making it

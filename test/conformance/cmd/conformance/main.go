@@ -23,6 +23,7 @@ type options struct {
 	suite, exceptions, page string
 	workload, client        string
 	dir                     string
+	check                   bool
 	sets, only              []string
 	parallel                int
 	timeout                 time.Duration
@@ -40,6 +41,7 @@ func run(ctx context.Context, args []string) int {
 	fs.StringVar(&o.suite, "suite", "test/conformance/suite", "folder that the suite is installed in")
 	fs.StringVar(&o.exceptions, "exceptions", "test/conformance/exceptions.txt", "checks that may fail, and why")
 	fs.StringVar(&o.page, "page", "docs/conformance.md", "page to write after a full run that passed; empty: none")
+	fs.BoolVar(&o.check, "check", false, "do not write the page but fail when it would change")
 	fs.StringVar(&o.workload, "workload", "bin/conformance-workload", "server under test")
 	fs.StringVar(&o.client, "client", "bin/conformance-client", "client under test")
 	fs.StringVar(&o.dir, "dir", ".cache/conformance", "where results and recordings go; emptied first")
