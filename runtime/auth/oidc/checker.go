@@ -19,6 +19,7 @@ type Checker struct {
 	algs     []jose.SignatureAlgorithm
 	keys     *Keys
 	verifier *oidc.IDTokenVerifier
+	memory   *memory
 }
 
 var _ auth.Checker = (*Checker)(nil)
@@ -29,7 +30,7 @@ func New(c Config) (*Checker, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
-	checker := &Checker{c: c}
+	checker := &Checker{c: c, memory: newMemory(c.Remember)}
 	for _, alg := range c.Algorithms {
 		checker.algs = append(checker.algs, jose.SignatureAlgorithm(alg))
 	}
@@ -45,9 +46,25 @@ func New(c Config) (*Checker, error) {
 	return checker, nil
 }
 
-// Check implements auth.Checker. What can be refused without a key is, so that
-// tokens of others cost nothing; what is believed was signed.
+// Check implements auth.Checker.
 func (c *Checker) Check(ctx context.Context, token string, _ *http.Request) (*auth.Identity, error) {
+	now := time.Now()
+	generation, good := c.keys.generation()
+	if good {
+		if id := c.memory.get(token, generation, now); id != nil {
+			return id, nil
+		}
+	}
+	id, err := c.verify(ctx, token, now)
+	if err == nil && good {
+		c.memory.put(token, generation, id)
+	}
+	return id, err
+}
+
+// verify takes a token apart. What can be refused without a key is, so that
+// tokens of others cost nothing; what is believed was signed.
+func (c *Checker) verify(ctx context.Context, token string, now time.Time) (*auth.Identity, error) {
 	jws, err := jose.ParseSignedCompact(token, c.algs)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, refused("the token is no JWT with a signature that counts here", err)
@@ -55,7 +72,6 @@ func (c *Checker) Check(ctx context.Context, token string, _ *http.Request) (*au
 	if !isAccessToken(jws.Signatures[0].Header) {
 		return nil, refused("the token is a JWT of another kind", nil)
 	}
-	now := time.Now()
 	if _, err := c.read(jws.UnsafePayloadWithoutVerification(), now); err != nil {
 		return nil, err
 	}

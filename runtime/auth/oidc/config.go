@@ -40,6 +40,9 @@ type Config struct {
 	// between two fetches [10 s], Stale how long keys are good without a
 	// successful fetch [1 h].
 	Refresh, Refetch, Stale time.Duration
+	// Remember is how many tokens with a good signature are remembered [1024];
+	// negative is none.
+	Remember int
 	// Fetched hears of every fetch: how many keys there are, or why it failed.
 	// It may be nil and must not block.
 	Fetched func(keys int, err error)
@@ -56,6 +59,8 @@ const (
 	defaultRefresh = 10 * time.Minute
 	defaultRefetch = 10 * time.Second
 	defaultStale   = time.Hour
+
+	defaultRemember = 1024
 )
 
 // complete checks c and fills in defaults.
@@ -77,6 +82,9 @@ func (c *Config) complete() error {
 	}
 	if c.Skew < 0 || c.Skew > maxSkew {
 		return fmt.Errorf("oidc: a clock skew of %s, %s is the most", c.Skew, maxSkew)
+	}
+	if c.Remember == 0 {
+		c.Remember = defaultRemember
 	}
 	if len(c.ScopeClaims) == 0 {
 		c.ScopeClaims = []string{"scope", "scp"}

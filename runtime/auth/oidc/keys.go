@@ -35,6 +35,7 @@ type Keys struct {
 
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
+	changes uint64    // successful fetches
 	good    time.Time // of the last fetch that succeeded
 	tried   time.Time // of the last fetch
 	err     error     // of the last fetch
@@ -89,15 +90,31 @@ func verify(jws *jose.JSONWebSignature, keys []jose.JSONWebKey) (payload []byte,
 	return nil, known
 }
 
-// current returns the keys as they are. Old ones are fetched again beside the
-// request, ones that are too old before it.
+// generation names the present keys, if they are good: what was verified with
+// others must be verified again. Asking keeps them fresh.
+func (k *Keys) generation() (n uint64, good bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.changes, k.fresh()
+}
+
+// fresh tells whether the keys are good, and has old ones fetched again beside
+// the request. It is called with the lock.
+func (k *Keys) fresh() bool {
+	age := time.Since(k.good)
+	if k.good.IsZero() || age >= k.stale {
+		return false
+	}
+	if age >= k.refresh && time.Since(k.tried) >= k.refetch {
+		k.start()
+	}
+	return true
+}
+
+// current returns the keys as they are; ones that are too old are fetched first.
 func (k *Keys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
-	age := time.Since(k.good)
-	if !k.good.IsZero() && age < k.stale {
-		if age >= k.refresh && time.Since(k.tried) >= k.refetch {
-			k.start()
-		}
+	if k.fresh() {
 		keys := k.keys
 		k.mu.Unlock()
 		return keys, nil
@@ -157,6 +174,7 @@ func (k *Keys) start() (running chan struct{}) {
 		k.tried, k.err, k.running = time.Now(), err, nil
 		if err == nil {
 			k.keys, k.good = keys, k.tried
+			k.changes++
 		}
 		have := len(k.keys)
 		k.mu.Unlock()

@@ -170,3 +170,68 @@ func TestManyWaitForOneFetchAndNoLongerThanTheyWant(t *testing.T) {
 		}
 	})
 }
+
+// W38.18: what is remembered is checked against the clock and the keys each
+// time.
+func TestARememberedTokenEndsLikeAnyOther(t *testing.T) {
+	rotate(t, func(t *testing.T, i *issuer, c *oidc.Checker, try func(key) string, old, next key) {
+		try(old) // the keys are there now
+		short := sign(t, old, i.claims(map[string]any{"exp": time.Now().Add(5 * time.Minute).Unix()}), nil)
+		long := sign(t, old, i.claims(map[string]any{"exp": time.Now().Add(10 * time.Hour).Unix()}), nil)
+		say := func(token string) string {
+			out := verdict(t.Context(), c, token)
+			synctest.Wait()
+			return out
+		}
+		for range 3 {
+			if a, b := say(short), say(long); a != alice || b != alice {
+				t.Fatal(a, b)
+			}
+		}
+		time.Sleep(6*time.Minute - time.Second) // and the skew
+		if got := say(short); got != alice {
+			t.Errorf("before its end: %s", got)
+		}
+		time.Sleep(time.Second)
+		if got := say(short); got != "the token has expired" {
+			t.Errorf("after its end: %s", got)
+		}
+		i.set(func() { i.keys = []jose.JSONWebKey{next.public()} })
+		time.Sleep(10 * time.Minute)
+		say(long) // begins the fetch
+		if got := say(long); got != forged {
+			t.Errorf("when its key is withdrawn: %s", got)
+		}
+		i.set(func() { i.down = true })
+		token := sign(t, next, i.claims(map[string]any{"exp": time.Now().Add(10 * time.Hour).Unix()}), nil)
+		if got := say(token); got != alice {
+			t.Errorf("with the new key: %s", got)
+		}
+		time.Sleep(time.Hour)
+		if got := say(token); got != "outage" {
+			t.Errorf("after an hour without the issuer: %s", got)
+		}
+	})
+}
+
+func TestRememberedTokensAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := ecKey(t, "k")
+		i := &issuer{url: "https://as.example", keys: []jose.JSONWebKey{k.public()}}
+		c := i.checker(t, func(c *oidc.Config) { c.Remember = 4 })
+		var all []string
+		for n := range 20 {
+			all = append(all, sign(t, k, i.claims(map[string]any{"sub": fmt.Sprint(n)}), nil))
+		}
+		for range 2 {
+			for n, token := range all {
+				if got := verdict(t.Context(), c, token); got != fmt.Sprintf("https://as.example|%d", n) {
+					t.Errorf("%d: %s", n, got)
+				}
+			}
+		}
+		if got := oidc.Remembered(c); got != 4 {
+			t.Errorf("%d are remembered", got)
+		}
+	})
+}
