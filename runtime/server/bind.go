@@ -3,7 +3,9 @@ package server
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/schema"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -22,6 +24,8 @@ type boundField struct {
 	required bool
 	title    string
 	about    string
+	// choices are the texts that the field may hold, nil for any.
+	choices []string
 }
 
 func newBinding[In any]() (*binding, error) {
@@ -54,9 +58,49 @@ func newBinding[In any]() (*binding, error) {
 			return nil, fmt.Errorf("field %s: %v cannot be read from text", f.Name, f.Type)
 		}
 		sub, _ := strictjson.GetPath(raw, "properties", name)
-		b.fields = append(b.fields, boundField{name, f.Index, required[name], text(sub, "title"), text(sub, "description")})
+		b.fields = append(b.fields, boundField{name, f.Index, required[name], text(sub, "title"), text(sub, "description"), choicesOf(sub)})
 	}
 	return b, nil
+}
+
+// choicesOf are the texts that a schema names: enum, or oneOf with const.
+func choicesOf(field []byte) []string {
+	var out []string
+	add := func(raw []byte) {
+		if value, ok := strictjson.String(raw); ok {
+			out = append(out, value)
+		}
+	}
+	choices, _ := strictjson.Get(field, "enum")
+	strictjson.Elements(choices, func(v []byte) bool { add(v); return true })
+	choices, _ = strictjson.Get(field, "oneOf")
+	strictjson.Elements(choices, func(v []byte) bool {
+		value, _ := strictjson.Get(v, "const")
+		add(value)
+		return true
+	})
+	return out
+}
+
+// hasChoices reports whether there is something to suggest.
+func (b *binding) hasChoices() bool {
+	return b != nil && slices.ContainsFunc(b.fields, func(f boundField) bool { return f.choices != nil })
+}
+
+// suggest completes a field that names its choices.
+func (b *binding) suggest(name, value string) []string {
+	if b == nil {
+		return nil
+	}
+	var out []string
+	for _, f := range b.fields {
+		for _, c := range f.choices {
+			if f.name == name && strings.HasPrefix(c, value) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
 }
 
 func scalar(t reflect.Type) bool {

@@ -91,7 +91,7 @@ type completed struct {
 }
 
 // complete serves completion/complete (W28.4). An argument without a handler
-// has no suggestions.
+// has the choices of its type as suggestions, if it has some.
 func (s *Server) complete(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	ref, bad := s.ref(callerOf(x), x.Msg.Params)
 	if bad != nil {
@@ -113,7 +113,7 @@ func (s *Server) complete(ctx context.Context, x *dispatch.Exchange) dispatch.Ou
 	s.completes.mu.RLock()
 	h := s.completes.handlers[completionKey{ref, name}]
 	s.completes.mu.RUnlock()
-	var out Completion
+	out := Completion{Values: s.choices(ref, name, value)}
 	if h != nil {
 		c := s.newContext(ctx, x)
 		var err error
@@ -129,6 +129,20 @@ func (s *Server) complete(ctx context.Context, x *dispatch.Exchange) dispatch.Ou
 		w.Values, w.HasMore = w.Values[:MaxCompletions], true
 	}
 	return s.encoded(encode(completeResult{w}))
+}
+
+// choices are what a typed prompt or template says of an argument itself.
+func (s *Server) choices(ref Ref, argument, value string) []string {
+	if ref.prompt {
+		if e := s.prompts.get(ref.name); e != nil {
+			return e.typed.suggest(argument, value)
+		}
+		return nil
+	}
+	if e := s.templates.get(ref.name); e != nil {
+		return e.typed.suggest(argument, value)
+	}
+	return nil
 }
 
 // ref reads what is completed; what the caller may not see is unknown.

@@ -150,6 +150,9 @@ func (s *Server) Open(_ context.Context, x *dispatch.Exchange, session dispatch.
 	o := s.encoded(encode(initializeResult{x.Revision(), c, s.identity.of(x.Profile()), s.info.Instructions}))
 	if o.Err == nil { // otherwise nobody would tell of its end
 		s.watchers.open(session, &c)
+		if s.opt.Opened != nil {
+			s.opt.Opened(session)
+		}
 	}
 	return o
 }

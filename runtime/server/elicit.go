@@ -84,16 +84,12 @@ type formParams struct {
 // Form is an elicitation for Need or InputRequired.
 func (c *Context) Form(key string, p ElicitParams) Input {
 	in := Input{Key: key, Method: mcp.MethodElicit, needs: []mcp.Capability{capForm}}
-	form, err := fitForm(c.x.Profile(), p.Schema)
+	compiled, err := c.s.shapes.of(c.x.Profile(), p.Schema)
 	if err != nil {
 		in.err = err
 		return in
 	}
-	compiled, err := schema.Compile(form, schema.AssertFormats)
-	if err != nil {
-		in.err = fmt.Errorf("elicitation: %w", err)
-		return in
-	}
+	form := compiled.Raw()
 	params := formParams{Message: p.Message, RequestedSchema: form}
 	if c.x.Profile().ElicitationModes {
 		params.Mode = "form"

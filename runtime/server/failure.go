@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
@@ -121,6 +122,12 @@ func (s *Server) explain(c *Context, err error) *jsonrpc.Error {
 	}
 	s.opt.Logger.Error("a handler failed", "method", c.x.Msg.Method, "error", err)
 	return internal()
+}
+
+// oneLine is an error as a message of JSON-RPC, which is one short sentence
+// (W1.9).
+func oneLine(err error) string {
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
 // strict rewrites an error that the revision may not be sent: codes that it

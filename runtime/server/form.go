@@ -4,12 +4,55 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/schema"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 var errForm = errors.New("elicitation: the schema of a form is a flat object of strings, numbers, booleans and choices")
+
+// maxShapes bounds the forms that are kept compiled; a handler asks the same
+// ones again and again.
+const maxShapes = 256
+
+// shapes keeps the schemas of forms, compiled.
+type shapes struct {
+	mu    sync.Mutex
+	known map[shapeKey]*schema.Schema
+}
+
+type shapeKey struct {
+	rich bool
+	raw  string
+}
+
+// of returns a form's schema as a revision has it, whose formats count (W30.8).
+func (s *shapes) of(p mcp.Profile, raw json.RawMessage) (*schema.Schema, error) {
+	key := shapeKey{p.RichEnums, string(raw)}
+	s.mu.Lock()
+	known := s.known[key]
+	s.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	form, err := fitForm(p, raw)
+	if err != nil {
+		return nil, err
+	}
+	made, err := schema.Compile(form, schema.AssertFormats)
+	if err != nil {
+		return nil, fmt.Errorf("elicitation: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil || len(s.known) >= maxShapes {
+		s.known = map[shapeKey]*schema.Schema{}
+	}
+	s.known[key] = made
+	return made, nil
+}
 
 // fitForm checks that a schema is one of a form (W30.4) and spells it as a
 // revision has it: before 2025-11-25 choices have titles by enumNames and only

@@ -251,5 +251,5 @@ func (in Input) verify(answer json.RawMessage) error {
 // badAnswer is what an answer is refused with that does not fit its question
 // (W32.11).
 func badAnswer(key string, err error) *jsonrpc.Error {
-	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the answer to %.100q is not valid: %s", key, err)
+	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the answer to %.100q is not valid: %s", key, oneLine(err))
 }

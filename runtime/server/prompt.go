@@ -62,18 +62,22 @@ type PromptHandler func(c *Context, args map[string]string) (PromptOutcome, erro
 type promptEntry struct {
 	prompt  Prompt
 	handler PromptHandler
-	forms   forms
+	// typed, when not nil, knows the arguments' choices.
+	typed *binding
+	forms forms
 }
 
 func (e *promptEntry) visible() func(Caller) bool { return e.prompt.Visible }
 
 // AddPrompt registers a prompt. Errors are ErrDuplicate, ErrName, and
 // descriptions that do not encode.
-func (s *Server) AddPrompt(p Prompt, h PromptHandler) error {
+func (s *Server) AddPrompt(p Prompt, h PromptHandler) error { return s.addPrompt(p, h, nil) }
+
+func (s *Server) addPrompt(p Prompt, h PromptHandler, typed *binding) error {
 	if err := s.checkName(KindPrompt, p.Name); err != nil {
 		return err
 	}
-	e := &promptEntry{prompt: p, handler: h}
+	e := &promptEntry{prompt: p, handler: h, typed: typed}
 	if err := e.forms.try(e.encode); err != nil {
 		return fmt.Errorf("prompt %q: %w", p.Name, err)
 	}
@@ -81,13 +85,17 @@ func (s *Server) AddPrompt(p Prompt, h PromptHandler) error {
 		return fmt.Errorf("prompt %w", err)
 	}
 	s.saw(seenPrompts)
+	if typed.hasChoices() {
+		s.saw(seenCompletions)
+	}
 	s.watchers.changed(KindPrompt, p.Name, p.Visible)
 	return nil
 }
 
 // AddPrompt registers a prompt whose arguments are the fields of a struct:
 // strings, numbers, booleans. Names, descriptions and constraints come from the
-// tags as with [AddTool]; a field without omitempty is required.
+// tags as with [AddTool]; a field without omitempty is required, and one with
+// choices (enum) is completed by itself.
 func AddPrompt[In any](s *Server, p Prompt, h func(c *Context, in In) (PromptOutcome, error)) error {
 	b, err := newBinding[In]()
 	if err != nil {
@@ -96,13 +104,13 @@ func AddPrompt[In any](s *Server, p Prompt, h func(c *Context, in In) (PromptOut
 	if p.Arguments == nil {
 		p.Arguments = b.arguments()
 	}
-	return s.AddPrompt(p, func(c *Context, args map[string]string) (PromptOutcome, error) {
+	return s.addPrompt(p, func(c *Context, args map[string]string) (PromptOutcome, error) {
 		var in In
 		if err := b.bind(args, &in); err != nil {
-			return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "invalid arguments: %s", err)
+			return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "invalid arguments: %s", oneLine(err))
 		}
 		return h(c, in)
-	})
+	}, b)
 }
 
 // RemovePrompts takes prompts out; names that are not there do not matter.

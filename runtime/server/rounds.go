@@ -125,7 +125,7 @@ func (c *Context) drop(key string) {
 // principal, the method and the parameters (W32.8).
 type sealed struct {
 	Digest  []byte                     `json:"d"`
-	Expires int64                      `json:"x"`
+	Made    moment                     `json:"m"`
 	Round   int                        `json:"n"`
 	Asked   []string                   `json:"q,omitempty"`
 	Answers map[string]json.RawMessage `json:"a,omitempty"`
@@ -146,7 +146,7 @@ type inputRequest struct {
 // inputRequired ends a round (W32.4). Of what is asked, nothing may need a
 // capability that the client did not declare on this request (W32.6).
 func (s *Server) inputRequired(c *Context, need *InputRequired) dispatch.Outcome {
-	st := sealed{Digest: c.digest(), Expires: time.Now().Add(s.opt.InputTTL).Unix(), Round: c.inputs.round + 1, Answers: c.inputs.answers, State: c.inputs.state}
+	st := sealed{Digest: c.digest(), Made: s.clock.now(), Round: c.inputs.round + 1, Answers: c.inputs.answers, State: c.inputs.state}
 	if st.Round > s.opt.MaxRounds {
 		return dispatch.Fail(tooManyRounds())
 	}
@@ -239,7 +239,7 @@ func (c *Context) open(raw []byte) (*sealed, *jsonrpc.Error) {
 		return nil, bad
 	}
 	var st sealed
-	if decode(plain, &st) != nil || !bytes.Equal(st.Digest, c.digest()) || time.Now().Unix() > st.Expires {
+	if decode(plain, &st) != nil || !bytes.Equal(st.Digest, c.digest()) || c.s.clock.past(st.Made, c.s.opt.InputTTL) {
 		return nil, bad
 	}
 	return &st, nil

@@ -87,7 +87,12 @@ func (s *Server) OnNotification(method string, h func(ctx context.Context, sessi
 
 // Closed implements dispatch.Server: the one place where everything that a
 // session had here ends.
-func (s *Server) Closed(session dispatch.Session, _ error) { s.watchers.end(session) }
+func (s *Server) Closed(session dispatch.Session, cause error) {
+	s.watchers.end(session)
+	if s.opt.Closed != nil {
+		s.opt.Closed(session, cause)
+	}
+}
 
 // guard turns a panic of a handler into an internal error.
 func (s *Server) guard(o *dispatch.Outcome) {

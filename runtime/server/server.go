@@ -73,7 +73,11 @@ type Options struct {
 	MaxSubscriptions int
 	// MaxListeners bounds the listens that are open at once [1024].
 	MaxListeners int
-	Observer     *hook.Observer
+	// Opened and Closed, when not nil, are told of legacy sessions: after
+	// initialize, and once when they have ended. They must be quick.
+	Opened   func(session dispatch.Session)
+	Closed   func(session dispatch.Session, cause error)
+	Observer *hook.Observer
 	// Logger is told what a client must not be; nil is silence.
 	Logger *slog.Logger
 }
@@ -113,9 +117,10 @@ func def[T int | time.Duration](field *T, value T) {
 // Server is an MCP server. All methods may be called concurrently, also while
 // it serves.
 type Server struct {
-	info Info
-	opt  Options
-	keys *seal.Keyring
+	info  Info
+	opt   Options
+	keys  *seal.Keyring
+	clock clock
 	// full and short are the identity as it is sent, per form.
 	identity identity
 
@@ -126,6 +131,7 @@ type Server struct {
 	raw       registry[rawEntry]
 	notices   registry[noticeEntry]
 	completes completions
+	shapes    shapes
 	// seen remembers what was registered once: a capability stays (W26.2).
 	seen atomic.Uint32
 
@@ -138,7 +144,7 @@ var _ dispatch.Server = (*Server)(nil)
 // New makes a server. It starts nothing and needs no end; Close tells those
 // that listen to it that it goes away.
 func New(info Info, o Options) *Server {
-	s := &Server{info: info, opt: o.withDefaults(), keys: o.Keys}
+	s := &Server{info: info, opt: o.withDefaults(), keys: o.Keys, clock: newClock()}
 	if s.keys == nil {
 		s.keys = &seal.Keyring{Server: info.Name}
 		// One key of the right length: there is nothing to refuse.

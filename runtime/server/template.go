@@ -30,7 +30,9 @@ type templateEntry struct {
 	template Template
 	parsed   *uritemplate.Template
 	handler  ResourceHandler
-	forms    forms
+	// typed, when not nil, knows the variables' choices.
+	typed *binding
+	forms forms
 }
 
 func (e *templateEntry) visible() func(Caller) bool { return e.template.Visible }
@@ -38,7 +40,9 @@ func (e *templateEntry) visible() func(Caller) bool { return e.template.Visible 
 // AddTemplate registers a template. The handler gets the variables decoded.
 // Errors are ErrDuplicate, ErrName, a template that does not parse, and
 // descriptions that do not encode.
-func (s *Server) AddTemplate(t Template, h ResourceHandler) error {
+func (s *Server) AddTemplate(t Template, h ResourceHandler) error { return s.addTemplate(t, h, nil) }
+
+func (s *Server) addTemplate(t Template, h ResourceHandler, typed *binding) error {
 	if err := s.checkName(KindTemplate, t.URITemplate); err != nil {
 		return err
 	}
@@ -49,7 +53,7 @@ func (s *Server) AddTemplate(t Template, h ResourceHandler) error {
 	if t.Name == "" {
 		t.Name = t.URITemplate
 	}
-	e := &templateEntry{template: t, parsed: parsed, handler: h}
+	e := &templateEntry{template: t, parsed: parsed, handler: h, typed: typed}
 	if err := e.forms.try(e.encode); err != nil {
 		return fmt.Errorf("resource template %q: %w", t.URITemplate, err)
 	}
@@ -57,6 +61,9 @@ func (s *Server) AddTemplate(t Template, h ResourceHandler) error {
 		return fmt.Errorf("resource template %w", err)
 	}
 	s.saw(seenResources)
+	if typed.hasChoices() {
+		s.saw(seenCompletions)
+	}
 	s.watchers.changed(KindTemplate, t.URITemplate, t.Visible)
 	return nil
 }
@@ -69,13 +76,13 @@ func AddTemplate[In any](s *Server, t Template, h func(c *Context, uri string, i
 	if err != nil {
 		return fmt.Errorf("resource template %q: %w", t.URITemplate, err)
 	}
-	return s.AddTemplate(t, func(c *Context, r ReadRequest) (ResourceOutcome, error) {
+	return s.addTemplate(t, func(c *Context, r ReadRequest) (ResourceOutcome, error) {
 		var in In
 		if err := b.bind(r.Vars, &in); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrNotFound, err)
 		}
 		return h(c, r.URI, in)
-	})
+	}, b)
 }
 
 // RemoveTemplates takes templates out; those that are not there do not matter.

@@ -148,7 +148,7 @@ func (s *Server) toolResult(p mcp.Profile, t *toolEntry, r *ToolResult) ([]byte,
 // can act on where the revision wants one, else a protocol error (W24.11).
 func (s *Server) badArguments(p mcp.Profile, t *toolEntry, err error) dispatch.Outcome {
 	if !p.InputErrorsInResult {
-		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "invalid arguments: %s", err))
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "invalid arguments: %s", oneLine(err)))
 	}
 	text := fmt.Sprintf("The arguments do not fit the input schema of %s:\n%s", t.tool.Name, err)
 	return s.encoded(encodeResult(p, ErrorResult(text), nil))

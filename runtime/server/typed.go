@@ -60,7 +60,7 @@ func unfitting(c *Context, err error) error {
 	if c.Profile().InputErrorsInResult {
 		return &ToolError{Content: []Content{Text(fmt.Sprintf("The arguments cannot be read: %s", err))}}
 	}
-	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "invalid arguments: %s", err)
+	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "invalid arguments: %s", oneLine(err))
 }
 
 type shape int

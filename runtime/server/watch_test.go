@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,17 +23,29 @@ type stream struct {
 }
 
 func (p *peer) follow(resp *http.Response) *stream {
-	s := &stream{t: p.t, messages: make(chan message, 64), close: func() { _ = resp.Body.Close() }}
+	done := make(chan struct{})
+	var once sync.Once
+	s := &stream{t: p.t, messages: make(chan message, 64)}
+	s.close = func() { once.Do(func() { close(done); _ = resp.Body.Close() }) }
 	p.t.Cleanup(s.close)
 	go func() {
 		defer close(s.messages)
-		p.each(resp, func(m message) bool { s.messages <- m; return true })
+		p.each(resp, func(m message) bool {
+			select {
+			case s.messages <- m:
+				return true
+			case <-done: // nobody reads any more
+				return false
+			}
+		})
 	}()
 	return s
 }
 
 // get opens the standalone stream of a session.
-func (p *peer) get() *stream {
+func (p *peer) get() *stream { return p.follow(p.openGet()) }
+
+func (p *peer) openGet() *http.Response {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(context.WithoutCancel(p.t.Context()), http.MethodGet, p.url, nil)
 	if err != nil {
@@ -44,7 +57,7 @@ func (p *peer) get() *stream {
 	if err != nil || resp.StatusCode != http.StatusOK {
 		p.t.Fatalf("GET: %v %v", resp, err)
 	}
-	return p.follow(resp)
+	return resp
 }
 
 // listen opens a subscription and reads its ack.
