@@ -58,9 +58,22 @@
 // may share a store. handle gives servers state across calls of a protocol that
 // keeps none. Both hand out sealed handles bound to a principal.
 //
+// # Who asks, and who shows
+//
+// auth is who asks: an Identity that a Checker made of a bearer token, and the
+// refusals of RFC 6750. auth/guard puts a Checker in front of HTTP and serves the
+// metadata that its challenges point to; auth/oidc checks signed tokens (the one
+// package with a library of others for it); auth/metadata finds authorization
+// servers without stepping down; auth/token has tokens ready for a client and
+// more scopes when a server wants them. Who asks travels with every exchange and
+// message; sessions, tasks, cursors and limits belong to a principal.
+//
+// apps is MCP Apps for both sides, apps/appserver its views on a server;
+// cardinality reads one or many wherever senders differ.
+//
 // # What holds it together
 //
 // Lower packages know nothing of higher ones; only the standard library and one
-// JSON scanner are used; every buffer, queue and wait has a bound, a policy at
+// JSON scanner are used, but for the leaves that say otherwise; every buffer, queue and wait has a bound, a policy at
 // the bound and a hook. hack/verify checks the first two.
 package runtime
