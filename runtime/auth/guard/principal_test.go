@@ -75,6 +75,30 @@ func TestASessionIsItsPrincipalsOnly(t *testing.T) {
 	})
 }
 
+// W38.21: whose stream an event id is of counts, not who knows it.
+func TestAStrangersEventIDReplaysNothing(t *testing.T) {
+	inStack(t, nil, func(t *testing.T, s *stack) {
+		own, other := s.session("alice"), s.session("bob")
+		first := s.hear("alice", own, "", time.Second)
+		_, id, _ := strings.Cut(first, "id: ")
+		id, _, found := strings.Cut(id, "\n")
+		if !found {
+			t.Fatalf("no event id in %q", first)
+		}
+		if got := s.legacy("alice", own, "resources/subscribe", `{"uri":"test://note"}`); got.get("result") != "{}" {
+			t.Fatal(got.body)
+		}
+		s.server.ResourceUpdated("test://note")
+		time.Sleep(time.Second)
+		if got := s.hear("bob", other, id, time.Second); strings.Contains(got, "test://note") {
+			t.Errorf("bob heard %s", got)
+		}
+		if got := s.hear("alice", own, id, time.Second); !strings.Contains(got, "test://note") {
+			t.Errorf("alice did not hear of it: %s", got)
+		}
+	})
+}
+
 // W38.21: an anonymous session never takes a token later, nor the reverse.
 func TestAnonymousAndNamedDoNotMix(t *testing.T) {
 	inStack(t, func(o *guard.Options) { o.Anonymous = true }, func(t *testing.T, s *stack) {
@@ -117,9 +141,10 @@ func TestHandlesProveNothing(t *testing.T) {
 		if id == "" {
 			t.Fatalf("no task: %d %s", started.status, started.body)
 		}
-		for _, method := range []string{"tasks/get", "tasks/cancel"} {
-			one := s.modern("bob", method, id, fmt.Sprintf(`"taskId":%q`, id))
-			other := s.modern("bob", method, "x"+id[1:], fmt.Sprintf(`"taskId":%q`, "x"+id[1:]))
+		for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update"} {
+			const params = `"taskId":%q,"inputResponses":{}`
+			one := s.modern("bob", method, id, fmt.Sprintf(params, id))
+			other := s.modern("bob", method, "x"+id[1:], fmt.Sprintf(params, "x"+id[1:]))
 			if one.get("error") == "" || one.get("error") != other.get("error") {
 				t.Errorf("%s of a stranger: %s, of nobody's: %s", method, one.body, other.body)
 			}

@@ -86,6 +86,9 @@ func newStack(t *testing.T, edit func(*guard.Options), receive middleware.Middle
 	must(t, server.AddTool(s.server, server.Tool{Name: "alices", Visible: func(who server.Caller) bool { return who.Principal == "alice" }}, func(*server.Context, struct{}) (string, error) {
 		return "for alice", nil
 	}))
+	must(t, s.server.AddResource(server.Resource{URI: "test://note", Name: "note"}, func(*server.Context, server.ReadRequest) (server.ResourceOutcome, error) {
+		return server.TextResource("text/plain", "x"), nil
+	}))
 	s.front = &streamable.Server{Handler: s.server, Keys: keys, Pod: "pod", Authenticate: g.Authenticate, Challenge: g.Challenge, ParamSchema: s.server.ParamSchema, Receive: receive}
 	s.web = mcptest.Virtual(t, g.Handler(s.front), nil)
 	t.Cleanup(func() {
@@ -172,6 +175,17 @@ func (s *stack) session(user string) string {
 	}
 	_ = s.open(s.t.Context(), "POST", user, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", id).Body.Close()
 	return id
+}
+
+// hear reads a GET stream for a while.
+func (s *stack) hear(user, session, last string, d time.Duration) string {
+	s.t.Helper()
+	ctx, stop := context.WithTimeout(s.t.Context(), d)
+	defer stop()
+	resp := s.open(ctx, "GET", user, "", "Mcp-Session-Id", session, "Last-Event-ID", last)
+	defer resp.Body.Close()
+	raw, _ := io.ReadAll(resp.Body) // until the time is over
+	return string(raw)
 }
 
 const modernCaps = `{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`

@@ -54,7 +54,7 @@ const (
 // Need says what token is wanted.
 type Need struct {
 	// Resource is the canonical address of the server: what the token must be
-	// made for (RFC 8707).
+	// made for (RFC 8707), unless the server's own metadata names a part of it.
 	Resource string
 	Reason   Reason
 	// Scopes are all that were asked for so far: by this challenge, by earlier
