@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/runtime/transport/internal/envelope"
 )
 
 // batch serves a JSON array, which only sessions of 2025-03-26 may send
@@ -28,7 +29,7 @@ func (p *posted) batch() *refusal {
 	}
 	var requests []*jsonrpc.Message
 	for i, m := range msgs {
-		if msgs[i], err = clean(m); err != nil {
+		if msgs[i], err = envelope.Clean(m); err != nil {
 			return p.unreadable(err)
 		}
 		if m.Kind != jsonrpc.KindRequest {

@@ -1,7 +1,6 @@
 package streamable
 
 import (
-	"bytes"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -14,12 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/session"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
-)
-
-// Bounds of what a session keeps from initialize.
-const (
-	maxCapabilities = 32 << 10
-	maxClientInfo   = 2 << 10
+	"github.com/fairlead-dev/fairlead/runtime/transport/internal/envelope"
 )
 
 // lookup finds the session that the request names. Everything that keeps it
@@ -101,7 +95,7 @@ func (p *posted) legacyRequest() (kept bool, refusal *refusal) {
 // legacyRequest makes the dispatcher's request of a message on a session.
 func (q *request) legacyRequest(l *dispatch.Legacy, m *jsonrpc.Message) dispatch.Request {
 	return dispatch.Request{
-		Msg: m, Profile: l.Profile(), Session: l, Principal: l.Principal(), Identity: q.identity, Bucket: q.bucket(),
+		Msg: m, Profile: l.Profile(), Session: l, Principal: l.Principal(), Identity: q.identity, Caller: q,
 		ClientCapabilities: l.ClientCapabilities(), ClientInfo: l.ClientInfo(),
 	}
 }
@@ -125,9 +119,9 @@ func (p *posted) initialize() (kept bool, refusal *refusal) {
 	if !ok {
 		return false, p.unsupported(text)
 	}
-	capabilities, ok := strictjson.Get(p.msg.Params, "capabilities")
-	if ok && !strictjson.IsObject(capabilities) || len(capabilities) > maxCapabilities {
-		p.answer(jsonrpc.EncodeError(p.msg.ID, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "capabilities must be an object of at most 32 KiB")))
+	capabilities, info, bad := envelope.Introduction(p.msg.Params)
+	if bad != nil {
+		p.answer(jsonrpc.EncodeError(p.msg.ID, bad))
 		return false, nil
 	}
 	random := seal.NewRandom()
@@ -139,7 +133,7 @@ func (p *posted) initialize() (kept bool, refusal *refusal) {
 	}
 	sess, err := p.s.sessions.New(session.Params{
 		Key: hex.EncodeToString(random[:]), Principal: p.principal, Profile: profile,
-		Capabilities: bytes.Clone(capabilities), ClientInfo: clientInfo(p.msg.Params),
+		Capabilities: capabilities, ClientInfo: info,
 	})
 	if err != nil {
 		reason := hook.RejectSessionLimit
@@ -151,26 +145,4 @@ func (p *posted) initialize() (kept bool, refusal *refusal) {
 	l := p.s.dispatcher.Adopt(sess)
 	p.w.Header().Set(headerSession, id)
 	return p.open(l)
-}
-
-// clientInfo keeps the client's identity, or only its name and version when it
-// is long (icons may be data URIs).
-func clientInfo(params []byte) []byte {
-	info, ok := strictjson.Get(params, "clientInfo")
-	if !ok || !strictjson.IsObject(info) {
-		return nil
-	}
-	if len(info) <= maxClientInfo {
-		return bytes.Clone(info)
-	}
-	out := []byte(`{"name":`)
-	out = strictjson.Quote(out, short(info, "name"))
-	out = append(out, `,"version":`...)
-	return append(strictjson.Quote(out, short(info, "version")), '}')
-}
-
-func short(info []byte, name string) string {
-	raw, _ := strictjson.Get(info, name)
-	text, _ := strictjson.String(raw)
-	return text[:min(len(text), 64)]
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/transport/internal/edge"
+	"github.com/fairlead-dev/fairlead/runtime/transport/internal/envelope"
 )
 
 // posted is a POST whose body has been read as one message.
@@ -47,27 +48,12 @@ func (q *request) post() *refusal {
 	if err != nil {
 		return q.unreadable(err)
 	}
-	if p.msg, err = clean(msg); err != nil {
+	if p.msg, err = envelope.Clean(msg); err != nil {
 		return q.unreadable(err)
 	}
 	var refusal *refusal
 	kept, refusal = p.era()
 	return refusal
-}
-
-// clean removes the _meta keys that a client may not set (P14).
-func clean(msg *jsonrpc.Message) (*jsonrpc.Message, error) {
-	if msg.Kind == jsonrpc.KindResponse {
-		return msg, nil
-	}
-	raw, err := mcp.StripClientMeta(msg.Raw, msg.Meta)
-	if err != nil {
-		return nil, &jsonrpc.ParseError{Code: jsonrpc.CodeInvalidRequest, Message: "message refused", ID: msg.ID}
-	}
-	if len(raw) == len(msg.Raw) {
-		return msg, nil
-	}
-	return jsonrpc.Parse(raw, strictjson.FromClient)
 }
 
 // era decides once which era a message belongs to: the body decides, the

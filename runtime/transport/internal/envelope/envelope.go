@@ -160,11 +160,18 @@ func Handshake(params []byte, offer mcp.Offer, b mcp.Binding) (Hello, *jsonrpc.E
 	if !ok || !profile.On(b).Served {
 		return Hello{}, Unsupported(text, Offered(offer, b))
 	}
+	capabilities, info, err := Introduction(params)
+	return Hello{Profile: profile, Capabilities: capabilities, Info: info}, err
+}
+
+// Introduction is what the params of initialize say about the client, within
+// bounds; copies.
+func Introduction(params []byte) (capabilities, info []byte, _ *jsonrpc.Error) {
 	capabilities, given := strictjson.Get(params, "capabilities")
 	if given && !strictjson.IsObject(capabilities) || len(capabilities) > maxCapabilities {
-		return Hello{}, bad("capabilities must be an object of at most 32 KiB")
+		return nil, nil, bad("capabilities must be an object of at most 32 KiB")
 	}
-	return Hello{Profile: profile, Capabilities: bytes.Clone(capabilities), Info: clientInfo(params)}, nil
+	return bytes.Clone(capabilities), clientInfo(params), nil
 }
 
 // clientInfo keeps the client's identity, or only its name and version when it
