@@ -47,7 +47,7 @@ func MayCall(p mcp.Profile, capabilities []byte, method string, params []byte) *
 	}
 	m, ok := p.Reverse(method)
 	if !ok {
-		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "the client's revision has no such request").WithReason("not_in_revision")
+		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "the client's revision has no such request").WithReason(mcp.ReasonNotInRevision)
 	}
 	if !m.Needs.Declared(capabilities) {
 		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "the client did not declare %s", m.Needs).WithReason(mcp.ReasonNoCapability)

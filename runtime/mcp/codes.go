@@ -21,11 +21,13 @@ const (
 	ReasonStreamLost   = "stream_lost"
 	ReasonCancelled    = "cancelled"
 	ReasonNoCapability = "no_capability"
-	ReasonNoChannel    = "no_channel"
-	ReasonOverflow     = "overflow"
-	ReasonDuplicateID  = "duplicate_id"
-	ReasonRateLimited  = "rate_limited"
-	ReasonOutsideRoots = "outside_roots"
+	// ReasonNotInRevision: the peer's revision has no such request.
+	ReasonNotInRevision = "not_in_revision"
+	ReasonNoChannel     = "no_channel"
+	ReasonOverflow      = "overflow"
+	ReasonDuplicateID   = "duplicate_id"
+	ReasonRateLimited   = "rate_limited"
+	ReasonOutsideRoots  = "outside_roots"
 
 	ReasonNotAuthenticated  = "not_authenticated"
 	ReasonInsufficientScope = "insufficient_scope"

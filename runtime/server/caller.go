@@ -9,8 +9,8 @@ import (
 // Caller is for whom something is listed, called, read or told.
 type Caller struct {
 	Principal string
-	// Identity is nil for anonymous callers, and where only a session is
-	// known that was made with one (see Principal).
+	// Identity is nil for anonymous callers. Of a session that is told of a
+	// change it is who opened the session.
 	Identity *auth.Identity
 	Revision string
 	// ClientCapabilities is the raw object that holds for the request or the
@@ -33,8 +33,9 @@ func callerOf(x *dispatch.Exchange) Caller {
 	return c
 }
 
-func callerOfSession(s dispatch.Session) Caller {
-	return Caller{Principal: s.Principal(), Revision: s.Revision(), ClientCapabilities: s.ClientCapabilities(), Session: s.Key()}
+func (state *sessionState) caller() Caller {
+	s := state.session
+	return Caller{Principal: s.Principal(), Identity: state.identity, Revision: s.Revision(), ClientCapabilities: s.ClientCapabilities(), Session: s.Key()}
 }
 
 // sees reports whether an item shows itself to a caller.

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"sync"
 
@@ -178,10 +177,8 @@ func (c *Context) reverse(ctx context.Context, _, method string, params []byte) 
 		return nil, context.Cause(ctx)
 	}
 	switch o.Err.Reason() {
-	case mcp.ReasonNoCapability:
+	case mcp.ReasonNoCapability, mcp.ReasonNotInRevision, mcp.ReasonNoChannel: // R1: a client that takes JSON only
 		return nil, &CapabilityError{Capability: capabilityFor(method)}
-	case mcp.ReasonNoChannel:
-		return nil, errors.New("the client cannot be asked on this request")
 	}
 	return nil, &ClientError{Code: o.Err.Code, Message: o.Err.Message, Data: o.Err.Data}
 }

@@ -149,7 +149,7 @@ func (s *Server) Open(_ context.Context, x *dispatch.Exchange, session dispatch.
 	c := s.capabilities(x)
 	o := s.encoded(encode(initializeResult{x.Revision(), c, s.identity.of(x.Profile()), s.info.Instructions}))
 	if o.Err == nil { // otherwise nobody would tell of its end
-		s.watchers.open(session, &c)
+		s.watchers.open(session, x.Identity(), &c)
 		if s.opt.Opened != nil {
 			s.opt.Opened(session)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -79,10 +80,10 @@ func (s *Server) finish(x *dispatch.Exchange, o dispatch.Outcome) dispatch.Outco
 		bare = false
 		b = append(b, member...)
 	}
-	if !has.kind {
+	if !has.kind && !broken.Rule("W3.1") {
 		add(`"resultType":"complete"`)
 	}
-	if m, _ := p.Method(x.Msg.Method); m.Cached && p.CachingHints && complete {
+	if m, _ := p.Method(x.Msg.Method); m.Cached && p.CachingHints && complete && !broken.Rule("W34.1") {
 		hint := s.hint(x)
 		if !has.ttl {
 			add(`"ttlMs":`)

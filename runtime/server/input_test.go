@@ -414,7 +414,7 @@ func TestRoundsAndStateAreBounded(t *testing.T) {
 	}
 	chain := p.must("tools/call", `{"name":"chain"}`)
 	err := p.fails("tools/call", strings.Replace(retry(t, `{"name":"chain"}`, chain), "Ada", strings.Repeat("A", 200), 1))
-	if err.Code != -32603 {
+	if err.Code != -32602 || field(err.Data, "reason") != "too_large" {
 		t.Error(err)
 	}
 }

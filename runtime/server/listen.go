@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -73,7 +74,7 @@ func (s *Server) listen(ctx context.Context, x *dispatch.Exchange) dispatch.Outc
 			defer stop()
 		}
 	}
-	if bad == nil {
+	if bad == nil && !broken.Rule("W33.3") {
 		bad = l.ack(honoured)
 	}
 	l.mu.Unlock()
@@ -86,7 +87,7 @@ func (s *Server) listen(ctx context.Context, x *dispatch.Exchange) dispatch.Outc
 // honour picks of a filter what the server can do for this caller (W33.4).
 func (s *Server) honour(l *listener, want *filter) (*filter, *jsonrpc.Error) {
 	out := &filter{
-		Tools:     want.Tools && s.offers(mcp.CapTools),
+		Tools:     (want.Tools || broken.Rule("W33.1")) && s.offers(mcp.CapTools),
 		Prompts:   want.Prompts && s.offers(mcp.CapPrompts),
 		Resources: want.Resources && s.offers(mcp.CapResources),
 	}
@@ -95,7 +96,8 @@ func (s *Server) honour(l *listener, want *filter) (*filter, *jsonrpc.Error) {
 		return out, nil
 	}
 	for _, uri := range want.URIs {
-		if _, twice := l.uris[uri]; twice || s.find(l.who, uri) == nil {
+		r := s.find(l.who, uri)
+		if _, twice := l.uris[uri]; twice || r == nil || !l.who.Identity.Has(r.scopes...) {
 			continue
 		}
 		if len(l.uris) >= s.opt.MaxSubscriptions {

@@ -65,7 +65,15 @@ func TestScopesAreAsked(t *testing.T) {
 	for _, revision := range []string{mcp.Revision20251125, mcp.Revision20260728} {
 		for name, granted := range map[string]bool{"ada": true, "eve": false, "": false} {
 			p := as(name, revision, `{}`)
-			for _, call := range [][2]string{{"tools/call", `{"name":"t"}`}, {"prompts/get", `{"name":"p"}`}, {"resources/read", `{"uri":"x:r"}`}, {"resources/read", `{"uri":"x:t/1"}`}} {
+			for _, call := range [][2]string{{"resources/subscribe", `{"uri":"x:r"}`}, {"tools/call", `{"name":"t"}`}, {"prompts/get", `{"name":"p"}`}, {"resources/read", `{"uri":"x:r"}`}, {"resources/read", `{"uri":"x:t/1"}`}} {
+				if call[0] == "resources/subscribe" && p.modern {
+					st, ack := p.listen(`{"resourceSubscriptions":["x:r"]}`)
+					st.close()
+					if got := field(ack.Params, "notifications", "resourceSubscriptions") != "none"; got != granted {
+						t.Errorf("listen as %q: %s", name, ack.Params)
+					}
+					continue
+				}
 				if _, err := p.call(call[0], call[1]); (err == nil) != granted || err != nil && field(err.Data, "reason") != "insufficient_scope" {
 					t.Errorf("%s as %q on %s: %v", call, name, revision, err)
 				}
@@ -144,5 +152,39 @@ func TestWhatIsAskedIsSpeltAsTheClientTakesIt(t *testing.T) {
 	}
 	if err := r.connect(mcp.Revision20260728, `{"sampling":{}}`).fails("tools/call", `{"name":"tools"}`); err.Code != -32021 || field(err.Data, "requiredCapabilities", "sampling", "tools") != "{}" {
 		t.Error(err) // W29.3
+	}
+}
+
+// A session is told of what its opener's scopes show.
+func TestSessionsHearOfWhatTheirOpenerMaySee(t *testing.T) {
+	s := watched(t, server.Options{})
+	as := named(t, s)
+	ada, eve := as("ada", mcp.Revision20251125, `{}`).get(), as("eve", mcp.Revision20251125, `{}`).get()
+	must(t, s.AddTool(server.Tool{Name: "m", Visible: func(c server.Caller) bool { return c.Identity.Has("ada:read") }}, nothing))
+	ada.methods(mcp.NotifyToolsChanged)
+	must(t, s.AddPrompt(server.Prompt{Name: "last"}, nil))
+	if before := eve.methods(mcp.NotifyPromptsChanged); before != nil {
+		t.Errorf("eve heard %v", before)
+	}
+}
+
+// R1: a client that takes JSON only cannot be asked, as if it had declared
+// nothing; what cannot be sent to it fails nobody.
+func TestAClientThatTakesJSONOnly(t *testing.T) {
+	s := asking(t, server.Options{})
+	must(t, s.AddTool(server.Tool{Name: "noisy"}, func(c *server.Context, _ json.RawMessage) (server.ToolOutcome, error) {
+		if err := c.Progress(1, 2, ""); err != nil {
+			return nil, err
+		}
+		return server.TextResult("done"), c.Log(server.LevelError, "", "x")
+	}))
+	r := newRig(t, s)
+	r.accept = "application/json"
+	p := r.connect(mcp.Revision20251125, allCaps)
+	if got := p.must("tools/call", `{"name":"greet"}`); field(got, "isError") != "true" || !strings.Contains(field(got, "content", 0, "text"), "does not support elicitation") {
+		t.Errorf("greet: %s", got)
+	}
+	if got := p.must("tools/call", `{"name":"noisy","_meta":{"progressToken":1}}`); field(got, "content", 0, "text") != "done" {
+		t.Errorf("noisy: %s", got)
 	}
 }

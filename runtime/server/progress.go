@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -40,7 +41,7 @@ func (c *Context) Progress(done, total float64, text string) error {
 	if p.over || c.Err() != nil {
 		return nil // not active any more: a late step is nobody's fault
 	}
-	if unfit(done) || unfit(total) || (p.begun && done <= p.last) {
+	if (unfit(done) || unfit(total) || (p.begun && done <= p.last)) && !broken.Rule("W20.3") {
 		return ErrProgress
 	}
 	p.begun, p.last = true, done

@@ -27,6 +27,7 @@ type rig struct {
 	url    string
 	client *http.Client
 	token  string
+	accept string
 }
 
 func newRig(t *testing.T, s *server.Server) *rig {
@@ -187,6 +188,9 @@ func (p *peer) post(body, method, name string) *http.Response {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	if p.accept != "" {
+		req.Header.Set("Accept", p.accept)
+	}
 	if p.token != "" {
 		req.Header.Set("Authorization", "Bearer "+p.token)
 	}

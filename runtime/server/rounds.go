@@ -171,7 +171,7 @@ func (s *Server) inputRequired(c *Context, need *InputRequired) dispatch.Outcome
 		return s.encoded(nil, err)
 	}
 	if len(plain) > s.opt.MaxState {
-		return s.encoded(nil, fmt.Errorf("the state of the request has %d bytes, %d are allowed", len(plain), s.opt.MaxState))
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the answers so far are more than this server keeps").WithReason("too_large"))
 	}
 	if out.RequestState, err = s.keys.SealLong(seal.PurposeRequestState, plain, s.longest()); err != nil {
 		return s.encoded(nil, err)

@@ -16,8 +16,12 @@ func (s *Server) subscribe(_ context.Context, x *dispatch.Exchange) dispatch.Out
 	if bad != nil {
 		return dispatch.Fail(bad)
 	}
-	if s.find(callerOf(x), uri) == nil {
+	r := s.find(callerOf(x), uri)
+	if r == nil {
 		return dispatch.Fail(notFound(x.Profile(), uri))
+	}
+	if missing := x.Identity().Missing(r.scopes...); len(missing) > 0 {
+		return dispatch.Fail(lacking(x, r.scopes))
 	}
 	state.mu.Lock()
 	defer state.mu.Unlock()

@@ -53,6 +53,9 @@ func (p *peer) openGet() *http.Response {
 	}
 	req.Header.Set("Accept", "text/event-stream")
 	req.Header.Set("Mcp-Session-Id", p.session)
+	if p.token != "" {
+		req.Header.Set("Authorization", "Bearer "+p.token)
+	}
 	resp, err := p.client.Do(req)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		p.t.Fatalf("GET: %v %v", resp, err)

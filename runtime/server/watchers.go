@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
@@ -29,6 +30,8 @@ type watchers struct {
 // sessionState is what a session has here. It is the session's Value.
 type sessionState struct {
 	session dispatch.Session
+	// identity is who opened the session.
+	identity *auth.Identity
 	// level is the least level of log messages, 0 until it is set.
 	level atomic.Int32
 	// told are the kinds that the session was told of at its begin: it hears
@@ -88,8 +91,8 @@ func (t told) has(kind Kind) bool {
 	return t.resources
 }
 
-func (w *watchers) open(session dispatch.Session, c *capabilities) {
-	state := &sessionState{session: session, told: told{c.Tools != nil, c.Prompts != nil, c.Resources != nil}}
+func (w *watchers) open(session dispatch.Session, who *auth.Identity, c *capabilities) {
+	state := &sessionState{session: session, identity: who, told: told{c.Tools != nil, c.Prompts != nil, c.Resources != nil}}
 	session.SetValue(state)
 	w.mu.Lock()
 	w.sessions[state] = struct{}{}
@@ -197,7 +200,7 @@ func (w *watchers) concerns(p *changes, kinds [2]Kind, who Caller) bool {
 }
 
 func (w *watchers) tellSession(state *sessionState, p *changes) {
-	who := callerOfSession(state.session)
+	who := state.caller()
 	for _, n := range noticeOf {
 		if state.told.has(n.kinds[0]) && w.concerns(p, n.kinds, who) {
 			// What cannot be sent is the session's own loss, and counted there.
