@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -103,7 +104,7 @@ func (c *Client) reply(ctx context.Context, v *conversation, asked *request, raw
 	if n > 0 {
 		edits = append(edits, strictjson.Set(answers, "inputResponses"))
 	}
-	if state != nil {
+	if state != nil && !broken.Rule("W32.14") {
 		edits = append(edits, strictjson.Set(state, "requestState"))
 	}
 	next := *asked

@@ -3,6 +3,7 @@ package task
 import (
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -135,6 +136,9 @@ func (r *Record) close(o jsonrpc.Outcome) {
 		return
 	}
 	r.Status = Completed
+	if broken.Rule("W36.11") {
+		r.Status = Failed
+	}
 	isError, _ := strictjson.Get(o.Result, "isError")
 	if r.IsError = string(isError) == "true"; r.IsError {
 		r.Message = cut(firstText(o.Result))
