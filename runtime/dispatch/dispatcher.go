@@ -113,11 +113,18 @@ func (d *Dispatcher) Answer(ctx context.Context, r Request) (o Outcome, answered
 	default:
 		return Outcome{}, false
 	}
-	run := Run{d: d, op: d.operation(r), began: time.Now()}
+	run := Run{d: d, x: NewExchange(ctx, r), op: d.operation(r), began: time.Now()}
 	d.Observer.Start(run.op)
-	o = d.respond(ctx, &r, d.received(ctx, &r, func(context.Context, *middleware.Message) Outcome { return o }))
+	if stack := d.receiving(); stack != nil {
+		o = d.answered(ctx, r, stack, o)
+	}
+	o = d.respond(ctx, &run.x.req, o)
 	d.Observer.Finish(run.op, run.summary(o, nil))
 	return o, true
+}
+
+func (d *Dispatcher) answered(ctx context.Context, r Request, stack *middleware.Stack, o Outcome) Outcome {
+	return d.received(ctx, &r, stack, func(context.Context, *middleware.Message) Outcome { return o })
 }
 
 // operation names a request for telemetry.

@@ -25,6 +25,27 @@ type Waiter interface {
 	NotifyWait(ctx context.Context, raw []byte) error
 }
 
+// Caller names whom limits count a request for (P22, auth.Bucket). It is asked
+// only where something counts.
+type Caller interface{ Bucket() string }
+
+// Bucket is a Caller whose name is known.
+type Bucket string
+
+// Bucket implements Caller.
+func (b Bucket) Bucket() string { return string(b) }
+
+// bucket is the name; empty where nobody can tell.
+func (r *Request) bucket() string {
+	switch {
+	case r.Caller != nil:
+		return r.Caller.Bucket()
+	case r.Principal != "":
+		return "principal:" + r.Principal
+	}
+	return ""
+}
+
 // Request is what an Exchange is made of. Msg and Profile are required.
 type Request struct {
 	Msg     *jsonrpc.Message
@@ -35,8 +56,8 @@ type Request struct {
 	// Identity is who sent this very request, nil for the anonymous; its
 	// principal is Principal.
 	Identity *auth.Identity
-	// Bucket is whom limits count the request for (P22, auth.Bucket).
-	Bucket string
+	// Caller is whom limits count the request for; nil: the principal.
+	Caller Caller
 	// ClientCapabilities and ClientInfo are raw objects: the envelope's, or
 	// the session's.
 	ClientCapabilities []byte
@@ -88,7 +109,7 @@ func (x *Exchange) Identity() *auth.Identity { return x.req.Identity }
 
 // Bucket names whom limits count this request for: the principal, or where an
 // anonymous caller comes from (P22); empty where the transport cannot tell.
-func (x *Exchange) Bucket() string { return x.req.Bucket }
+func (x *Exchange) Bucket() string { return x.req.bucket() }
 
 // Offer is which revisions the endpoint serves, for server/discover.
 func (x *Exchange) Offer() mcp.Offer { return x.d.Offered() }

@@ -63,11 +63,12 @@ func (l *listeners) leave(bucket string) {
 
 // listen runs the handler of a listening exchange.
 func (r *Run) listen(ctx context.Context) Outcome {
-	if !r.d.listeners.enter(r.d.bounds(r.x.req.Bucket)) {
+	who := r.x.Bucket()
+	if !r.d.listeners.enter(r.d.bounds(who)) {
 		r.d.Observer.Reject(hook.RejectListenLimit)
 		return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many subscriptions").WithReason(mcp.ReasonBusy)) // W33.12
 	}
-	defer r.d.listeners.leave(r.x.req.Bucket)
+	defer r.d.listeners.leave(who)
 	r.d.Observer.Listen(+1)
 	defer r.d.Observer.Listen(-1)
 	return r.call(ctx)
@@ -75,10 +76,11 @@ func (r *Run) listen(ctx context.Context) Outcome {
 
 // wait runs the handler of a request that only waits.
 func (r *Run) wait(ctx context.Context) Outcome {
-	if !r.d.waiters.enter(r.d.bounds(r.x.req.Bucket)) {
+	who := r.x.Bucket()
+	if !r.d.waiters.enter(r.d.bounds(who)) {
 		return Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests wait").WithReason(mcp.ReasonBusy))
 	}
-	defer r.d.waiters.leave(r.x.req.Bucket)
+	defer r.d.waiters.leave(who)
 	return r.call(ctx)
 }
 

@@ -44,7 +44,12 @@ func (r *Run) Exchange() *Exchange { return r.x }
 // work takes the request through the receive stack to its handler.
 func (r *Run) work() {
 	grow()
-	o := r.d.received(r.ctx, &r.x.req, r.turn)
+	var o Outcome
+	if stack := r.d.receiving(); stack != nil {
+		o = r.d.received(r.ctx, &r.x.req, stack, r.turn)
+	} else {
+		o = r.turn(r.ctx, nil)
+	}
 	if !r.unwatch() && !(r.listens && graceful(context.Cause(r.ctx))) {
 		return // the context ended first: no answer after a cancel (D3)
 	}

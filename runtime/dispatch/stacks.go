@@ -44,7 +44,7 @@ func (r *Request) id() jsonrpc.ID {
 func (r *Request) envelope(kind jsonrpc.Kind, method string) *middleware.Message {
 	m := &middleware.Message{
 		Kind: kind, Method: method,
-		Revision: r.Profile.Revision, Principal: r.Principal, Identity: r.Identity, Bucket: r.Bucket,
+		Revision: r.Profile.Revision, Principal: r.Principal, Identity: r.Identity, Bucket: r.bucket(),
 	}
 	if r.Session != nil {
 		m.Session = r.Session.Key()
@@ -52,26 +52,24 @@ func (r *Request) envelope(kind jsonrpc.Kind, method string) *middleware.Message
 	return m
 }
 
-// received takes a request through the receive stack to end, which gets nil
-// when there is no stack.
-func (d *Dispatcher) received(ctx context.Context, r *Request, end middleware.Handler) (o Outcome) {
-	stack := d.receiving()
-	if stack == nil {
-		return end(ctx, nil)
-	}
+// received takes a request through the receive stack to end.
+func (d *Dispatcher) received(ctx context.Context, r *Request, stack *middleware.Stack, end middleware.Handler) (o Outcome) {
 	defer d.guard(&o)
 	m := r.envelope(jsonrpc.KindRequest, r.Msg.Method)
 	m.ID, m.Params = r.Msg.ID, r.Msg.Params
 	return certain(stack.Run(ctx, m, end))
 }
 
-// respond takes the answer to a request through the send stack, and returns
-// what is to be sent.
-func (d *Dispatcher) respond(ctx context.Context, r *Request, o Outcome) (sent Outcome) {
-	stack := d.sending()
-	if stack == nil {
-		return o
+// respond takes the answer to a request through the send stack, if there is one,
+// and returns what is to be sent.
+func (d *Dispatcher) respond(ctx context.Context, r *Request, o Outcome) Outcome {
+	if stack := d.sending(); stack != nil {
+		return d.responded(ctx, r, stack, o)
 	}
+	return o
+}
+
+func (d *Dispatcher) responded(ctx context.Context, r *Request, stack *middleware.Stack, o Outcome) (sent Outcome) {
 	defer d.guard(&sent)
 	m := r.envelope(jsonrpc.KindResponse, r.Msg.Method)
 	m.ID, m.Result, m.Err = r.Msg.ID, o.Result, o.Err
@@ -94,12 +92,16 @@ func certain(o Outcome) Outcome {
 	return o
 }
 
-// notify takes a notification to the client through the send stack to send.
-func (d *Dispatcher) notify(ctx context.Context, r *Request, parent jsonrpc.ID, raw []byte, send func(raw []byte) error) (err error) {
-	stack := d.sending()
-	if stack == nil {
-		return send(raw)
+// notify takes a notification to the client through the send stack, if there is
+// one, to send.
+func (d *Dispatcher) notify(ctx context.Context, r *Request, parent jsonrpc.ID, raw []byte, send func(raw []byte) error) error {
+	if stack := d.sending(); stack != nil {
+		return d.notified(ctx, r, stack, parent, raw, send)
 	}
+	return send(raw)
+}
+
+func (d *Dispatcher) notified(ctx context.Context, r *Request, stack *middleware.Stack, parent jsonrpc.ID, raw []byte, send func(raw []byte) error) (err error) {
 	var o Outcome
 	defer d.guard(&o)
 	method, _ := strictjson.Get(raw, "method")

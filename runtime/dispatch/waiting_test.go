@@ -31,7 +31,7 @@ func TestRequestsThatTakeNoTurn(t *testing.T) {
 				release := make(chan struct{})
 				start := func(method, bucket string) (*dispatch.Run, <-chan ended) {
 					deliver, ends := collect(t)
-					run, err := d.Start(t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`), Profile: profile(tt.revision), Bucket: bucket},
+					run, err := d.Start(t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`), Profile: profile(tt.revision), Caller: dispatch.Bucket(bucket)},
 						func(ctx context.Context, _ *dispatch.Exchange) dispatch.Outcome {
 							select {
 							case <-release:

@@ -36,7 +36,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 	}
 	info, _ := strictjson.Get(p.msg.Meta, mcp.MetaClientInfo)
 	req := dispatch.Request{
-		Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity, Bucket: p.bucket(),
+		Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity, Caller: p,
 		ClientCapabilities: capabilities, ClientInfo: info,
 	}
 	if o, answered := p.s.dispatcher.Answer(p.r.Context(), req); answered {
@@ -63,7 +63,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 // (B2.5).
 func (p *posted) notice(header string) {
 	profile, _ := mcp.Lookup(header)
-	p.s.dispatcher.Take(p.r.Context(), dispatch.Request{Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity, Bucket: p.bucket()}, nil)
+	p.s.dispatcher.Take(p.r.Context(), dispatch.Request{Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity, Caller: p}, nil)
 	p.accepted()
 }
 

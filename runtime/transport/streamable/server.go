@@ -191,8 +191,8 @@ type request struct {
 	identity  *auth.Identity
 }
 
-// bucket is whom limits count the request for.
-func (q *request) bucket() string {
+// Bucket implements dispatch.Caller.
+func (q *request) Bucket() string {
 	client := q.s.Client
 	if client == nil {
 		client = auth.Proxies(nil).Client
