@@ -14,7 +14,7 @@ import (
 )
 
 // W5.15, W4.3, W4.6: on pipes the client asks first, and takes any answer but a
-// modern one, an exit and silence for an old server.
+// modern one, an exit and silence for an old server. W18.12.
 func TestConnectOverPipes(t *testing.T) {
 	initialize := func(f *fake, m *jsonrpc.Message) {
 		f.result(m, `{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"old","version":"1"}}`)

@@ -175,7 +175,7 @@ func TestAuthenticated(t *testing.T) {
 	}
 }
 
-// W24.12, W15.11
+// W24.12, W15.11; W15.10
 func TestAuthorizeTools(t *testing.T) {
 	link := middleware.AuthorizeTools(func(_ context.Context, m *middleware.Message, tool string) error {
 		switch {

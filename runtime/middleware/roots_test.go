@@ -17,6 +17,7 @@ func fence() middleware.Middleware {
 	})
 }
 
+// W31.5
 func TestAllowedRoots(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method, params string

@@ -179,7 +179,7 @@ func retry(t *testing.T, params string, result json.RawMessage) string {
 	return string(out)
 }
 
-// W32.1, W32.4, W24.13, W26.7, W27.4: one handler, both eras. W1.15.
+// W32.1, W32.4, W24.13, W26.7, W27.4: one handler, both eras. W1.15. W39.1.
 func TestHandlersAskInBothErasAlike(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, params, want string
@@ -297,7 +297,7 @@ func TestAnswersAreHeldAgainstTheirQuestions(t *testing.T) {
 	}
 }
 
-// W5.10, W32.6, W29.2, W30.2: nothing is asked that was not declared.
+// W5.10, W32.6, W29.2, W30.2: nothing is asked that was not declared. W31.5.
 func TestNothingIsAskedThatTheClientDidNotDeclare(t *testing.T) {
 	for name, c := range map[string]struct{ caps, tool, missing string }{
 		"no elicitation":    {`{"sampling":{}}`, "greet", "elicitation.form"},

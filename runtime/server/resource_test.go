@@ -94,6 +94,7 @@ func TestReadingResources(t *testing.T) {
 	})
 }
 
+// W26.11
 func TestWhatIsNoResourceIsRefused(t *testing.T) {
 	s := library(t)
 	for _, r := range []server.Resource{{}, {URI: "relative"}, {URI: "test://text"}, {URI: "x:a\n"}} {

@@ -334,7 +334,7 @@ func TestLogLevelsOfASession(t *testing.T) {
 	}
 }
 
-// W23.5, W23.6, W23.8
+// W23.5, W23.6, W23.8; W39.1
 func TestLogLevelsOfARequest(t *testing.T) {
 	p := newRig(t, logging(t)).connect(mcp.Revision20260728, `{}`)
 	if got := levels(p, `{"name":"log"}`); got != "" {

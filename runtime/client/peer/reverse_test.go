@@ -285,6 +285,7 @@ func TestAServerThatFloodsWithPingsAndReadsNothing(t *testing.T) {
 	})
 }
 
+// W4.8
 func TestInitialize(t *testing.T) {
 	const good = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"d","version":"1"},"instructions":"i"}`
 	for name, tc := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
 
-// W4.3, W5.13, B2.2, R3, C15, C16: what initialize gets.
+// W4.3, W5.13, B2.2, R3, C15, C16: what initialize gets. W38.1.
 func TestInitialize(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
@@ -50,7 +50,7 @@ func TestInitialize(t *testing.T) {
 	})
 }
 
-// B4.11: whatever the server answers, the client is told its own revision. W4.12.
+// B4.11: whatever the server answers, the client is told its own revision. W4.12. W4.11.
 func TestNegotiatedRevisionIsTold(t *testing.T) {
 	b := &backend{open: func(context.Context, *dispatch.Exchange, dispatch.Session) dispatch.Outcome {
 		return dispatch.Result([]byte(`{"x":1.0,"protocolVersion":"2024-11-05","capabilities":{}}`))

@@ -66,7 +66,7 @@ func TestReverseCall(t *testing.T) {
 	})
 }
 
-// W1.12, W29.2, W30.2, W30.15: what may not be asked is refused unasked. W4.12.
+// W1.12, W29.2, W30.2, W30.15: what may not be asked is refused unasked. W4.12. W4.11.
 func TestReverseCallsThatMayNotBeMade(t *testing.T) {
 	tests := map[string]struct {
 		revision, capabilities, method, params string
