@@ -15,8 +15,12 @@ import (
 // describe makes the document, once: it says the same to everybody.
 func (g *Guard) describe() (err error) {
 	for _, issuer := range g.o.AuthorizationServers {
-		if u, err := url.Parse(issuer); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
+		u, err := url.Parse(issuer)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
 			return fmt.Errorf("guard: %q is no issuer", issuer)
+		}
+		if g.o.OldClients && g.issuer == "" {
+			g.issuer = metadata.ServerURL(u)
 		}
 	}
 	g.metadata = metadata.ResourceURL(g.resource)
@@ -45,7 +49,12 @@ func (g *Guard) MetadataURL() string { return g.metadata }
 // host and behind the endpoint's path (W38.7, C21), with or without a slash at
 // the end.
 func (g *Guard) IsMetadata(r *http.Request) bool {
-	return slices.Contains(g.paths, strings.TrimSuffix(r.URL.EscapedPath(), "/"))
+	return slices.Contains(g.paths, strings.TrimSuffix(r.URL.EscapedPath(), "/")) || g.isOld(r)
+}
+
+// isOld tells whether an old client looks for the authorization server here.
+func (g *Guard) isOld(r *http.Request) bool {
+	return g.issuer != "" && strings.TrimSuffix(r.URL.EscapedPath(), "/") == metadata.ServerPath
 }
 
 // ServeMetadata serves the document to anybody, without a token and without a
@@ -56,6 +65,11 @@ func (g *Guard) ServeMetadata(w http.ResponseWriter, r *http.Request) {
 	g.cors(h, r)
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
+		if g.isOld(r) {
+			h.Set("Location", g.issuer)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+			return
+		}
 		h.Set("Content-Type", "application/json")
 		h.Set("Cache-Control", "public, max-age=300")
 		h.Set("Content-Length", strconv.Itoa(len(g.document)))

@@ -95,3 +95,30 @@ func TestWebPagesMayReadTheDocument(t *testing.T) {
 		})
 	}
 }
+
+// W38.17
+func TestOldClientsAreSentToTheAuthorizationServer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		old  bool
+		path string
+		want string
+	}{
+		"asked for":         {true, "/.well-known/oauth-authorization-server", "307 https://as.example/.well-known/oauth-authorization-server/t"},
+		"with a slash":      {true, "/.well-known/oauth-authorization-server/", "307 https://as.example/.well-known/oauth-authorization-server/t"},
+		"not asked for":     {false, "/.well-known/oauth-authorization-server", "404 "},
+		"another document":  {true, "/.well-known/openid-configuration", "404 "},
+		"our own, as ever":  {true, "/.well-known/oauth-protected-resource", "200 "},
+		"no token endpoint": {true, "/token", "404 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := make1(t, func(o *guard.Options) {
+				o.OldClients, o.AuthorizationServers = tc.old, []string{"https://as.example/t", "https://other.example"}
+			})
+			w := httptest.NewRecorder()
+			g.Handler(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest("GET", "http://evil.example"+tc.path, nil))
+			if got := fmt.Sprint(w.Code, " ", w.Header().Get("Location")); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}

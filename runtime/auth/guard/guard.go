@@ -35,6 +35,9 @@ type Options struct {
 	// the document is served as well: behind a gateway that rewrites paths the
 	// public one never arrives.
 	LocalPaths []string
+	// OldClients sends clients of 2025-03-26, who look for the authorization
+	// server's own document here, to the first of AuthorizationServers (W38.17).
+	OldClients bool
 	// AllowedOrigins are the origins of web pages that may read the document
 	// (R21); "*" allows all, which gives nothing away.
 	AllowedOrigins []string
@@ -73,6 +76,7 @@ type Guard struct {
 	metadata string // the document's address; empty without a document
 	document []byte
 	paths    []string
+	issuer   string // where old clients are sent; empty for nowhere
 }
 
 // New makes a Guard. The error says which option is wrong.
