@@ -46,9 +46,15 @@ them (marked), and a warning counts as a failure. ` + "`make conformance`" + ` r
 and writes this page; it fails on the first thing that is not as below.
 
 - Suite: ` + "`" + suite.Package + "`" + ` %s, run with Node %s.
+- "Alone" is a second process that serves only that revision: the suite's client
+  offers its newest one, whatever revision it is run for.
 - Checks are counted by id; how often the suite repeats one depends on timing.
 - "Skipped" are checks that the suite itself leaves out: of features that its
   scenario does not find asked for, or that it cannot observe yet.
+- All that server and client send is recorded and judged by the protocol's JSON
+  schema of its revision. The schemas are not ours to publish: the run looks for
+  a folder "mcp-schema" beside the repository or where FAIRLEAD_MCP_SCHEMA says,
+  and tells when there is none.
 - Not run: ` + "`auth/*`" + ` of the client sets; the OAuth client is a later step.
 `
 
@@ -83,8 +89,11 @@ func (v *Verdict) Page(h Header) string {
 }
 
 func title(s *suite.Set) string {
-	if s.Required {
+	switch {
+	case s.Required:
 		return "Requirements " + s.Revision
+	case s.Alone:
+		return "Revision " + s.Revision + " alone"
 	}
 	return "Revision " + s.Revision
 }

@@ -101,7 +101,7 @@ func TestAFindingSaysWhatToDo(t *testing.T) {
 	v := NewVerdict(nil)
 	v.Add(server, []suite.Scenario{{Name: "a"}}, map[string]suite.Found{"a": found(check("x", suite.Failure))})
 	got := v.Findings[0].String()
-	for _, want := range []string{"FAILURE 2026-07-28 server a:x", "message of x", "details: f", "make conformance ARGS='-set 2026-07-28/server -only a'"} {
+	for _, want := range []string{"FAILURE 2026-07-28/server a:x", "message of x", "details: f", "make conformance ARGS='-set 2026-07-28/server -only a'"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}

@@ -143,7 +143,7 @@ func (f Finding) String() string {
 	var b strings.Builder
 	where := f.Scenario
 	if f.Set != nil {
-		where = fmt.Sprintf("%s %s %s", f.Set.Revision, f.Set.Leg, f.Scenario)
+		where = f.Set.Key() + " " + f.Scenario
 	}
 	if f.Check != "" {
 		where += ":" + f.Check
@@ -153,7 +153,7 @@ func (f Finding) String() string {
 		fmt.Fprintf(&b, "        details: %s\n", f.File)
 	}
 	if f.Set != nil && f.Scenario != "" {
-		fmt.Fprintf(&b, "        again:   make conformance ARGS='-set %s/%s -only %s'\n", f.Set.Revision, f.Set.Leg, f.Scenario)
+		fmt.Fprintf(&b, "        again:   make conformance ARGS='-set %s -only %s'\n", f.Set.Key(), f.Scenario)
 	}
 	return b.String()
 }

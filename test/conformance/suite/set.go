@@ -33,8 +33,21 @@ type Set struct {
 	Revision string
 	Leg      Leg
 	// Required tells a frozen requirement set from what a revision merely has.
-	Required  bool
+	Required bool
+	// Alone: the server is one that serves only this revision. The suite's own
+	// client offers its newest one whatever it is told, so this is how it
+	// comes to speak an older one.
+	Alone     bool
 	Scenarios []Scenario
+}
+
+// Key names the set among all: what a person selects it by, and its folder.
+func (s *Set) Key() string {
+	key := s.Revision
+	if s.Alone {
+		key += "-alone"
+	}
+	return key + "/" + string(s.Leg)
 }
 
 // Names returns the names of the set's scenarios.

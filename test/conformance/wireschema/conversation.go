@@ -122,13 +122,17 @@ func (c *conversation) negotiated(l *record.Line, q *asked, m map[string]any) {
 	}
 }
 
-// revisionOf returns the revision that a message is judged by: its envelope's,
-// its session's, its header's.
+// revisionOf returns the revision that a message is judged by: the one that its
+// initialize wants, its envelope's, its session's, its header's.
 func (c *conversation) revisionOf(l *record.Line, m map[string]any) string {
 	params, _ := m["params"].(map[string]any)
 	meta, _ := params["_meta"].(map[string]any)
 	envelope, modern := meta[metaVersion].(string)
-	for _, revision := range []string{envelope, c.revisions[l.Session], l.Version} {
+	var wanted string
+	if m["method"] == "initialize" {
+		wanted, _ = params["protocolVersion"].(string)
+	}
+	for _, revision := range []string{wanted, envelope, c.revisions[l.Session], l.Version} {
 		if c.judge.schemas[revision] != nil {
 			return revision
 		}

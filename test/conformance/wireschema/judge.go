@@ -19,13 +19,14 @@ var english = message.NewPrinter(language.English)
 // Judge checks recorded messages. Not safe for concurrent use.
 type Judge struct {
 	schemas map[string]*schema
+	tasks   *schema // of the extension
 	counts  map[Kind]int
 }
 
 // Kind is a sort of message that was judged.
 type Kind struct {
 	Revision string
-	What     string // request, notification, result, error
+	What     string // request, notification, result, error; of tasks: with "task" before
 	// Exact tells messages that the schema has a definition of their own for
 	// from those where it only has the envelope (extensions).
 	Exact bool
@@ -48,6 +49,9 @@ func New(dir string) (*Judge, error) {
 		return nil, fmt.Errorf("%s holds no schema", dir)
 	}
 	j := &Judge{schemas: map[string]*schema{}, counts: map[Kind]int{}}
+	if j.tasks, err = loadTasks(); err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		if j.schemas[name], err = load(dir, name); err != nil {
 			return nil, err

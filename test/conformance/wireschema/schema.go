@@ -1,10 +1,13 @@
 package wireschema
 
 import (
+	"bytes"
+	_ "embed" // the schema of the tasks extension
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,12 +47,26 @@ func load(dir, revision string) (*schema, error) {
 		return nil, err
 	}
 	defer f.Close()
-	doc, err := jsonschema.UnmarshalJSON(f)
+	s, err := build(revision, f)
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", revision, err)
 	}
+	return s, nil
+}
+
+//go:embed tasks.schema.json
+var tasksSchema []byte
+
+// loadTasks is the schema of the tasks extension, which is ours.
+func loadTasks() (*schema, error) { return build("tasks", bytes.NewReader(tasksSchema)) }
+
+func build(name string, text io.Reader) (*schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(text)
+	if err != nil {
+		return nil, err
+	}
 	s := &schema{
-		url: "mem:///" + revision + ".json", defs: "$defs",
+		url: "mem:///" + name + ".json", defs: "$defs",
 		names: map[string]bool{}, requests: map[string]string{}, results: map[string]string{}, errors: map[int64]string{},
 		compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
 	}
@@ -62,7 +79,7 @@ func load(dir, revision string) (*schema, error) {
 	}
 	defs, _ := root[s.defs].(map[string]any)
 	if len(defs) == 0 {
-		return nil, fmt.Errorf("schema of %s: has no definitions", revision)
+		return nil, errors.New("it has no definitions")
 	}
 	erratum(defs)
 	s.index(defs)

@@ -10,9 +10,12 @@ import (
 func (c *conversation) judgeCall(revision, what, method string, m map[string]any, l *record.Line) {
 	s := c.judge.schemas[revision]
 	def, exact := s.requests[method]
+	if task, ok := c.judge.tasks.requests[method]; ok && !exact && revision >= firstModern {
+		s, def, exact, what = c.judge.tasks, task, true, "task "+what
+	}
 	if !exact {
 		def = "JSONRPCRequest"
-		if what == "notification" {
+		if _, asks := m["id"]; !asks {
 			def = "JSONRPCNotification"
 		}
 	}
@@ -31,6 +34,10 @@ func (c *conversation) judgeAnswer(q *asked, m map[string]any, l *record.Line) {
 		c.violation(q.revision, "result", q.method, err.Error(), l.Message)
 		return
 	}
+	if def := c.judge.taskResult(q, m["result"]); def != "" {
+		c.judgeBy(c.judge.tasks, []string{def}, Kind{q.revision, "task result", true}, q.method, m["result"], l)
+		return
+	}
 	defs := s.resultOf(q, m["result"])
 	exact := len(defs) > 0
 	if !exact {
@@ -39,14 +46,25 @@ func (c *conversation) judgeAnswer(q *asked, m map[string]any, l *record.Line) {
 	c.judgeBy(s, defs, Kind{q.revision, "result", exact}, q.method, m["result"], l)
 }
 
+// taskResult returns the extension's definition of a result, if it is one of
+// the extension.
+func (j *Judge) taskResult(q *asked, result any) string {
+	r, _ := result.(map[string]any)
+	switch {
+	case q.revision < firstModern:
+		return ""
+	case r["resultType"] == "task":
+		return "CreateTaskResult"
+	}
+	return j.tasks.results[q.method]
+}
+
 // resultOf returns the definitions that the result of a request may have.
 func (s *schema) resultOf(q *asked, result any) []string {
 	r, _ := result.(map[string]any)
 	switch r["resultType"] {
 	case "input_required":
 		return []string{"InputRequiredResult"}
-	case "task":
-		return nil // of the tasks extension, which the schema does not know
 	}
 	if _, task := q.params["task"]; task && r["task"] != nil && s.names["CreateTaskResult"] {
 		return []string{"CreateTaskResult"}

@@ -73,8 +73,11 @@ func TestMessagesAreJudgedByWhatTheyAre(t *testing.T) {
 	const (
 		list    = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 		modern  = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`
+		getTask = `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t"}}`
+		newTask = `{"resultType":"task","taskId":"0123456789abcdef","status":"working","createdAt":"2026-08-30T12:00:00Z","lastUpdatedAt":"2026-08-30T12:00:00Z","ttlMs":1000}`
 		unknown = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"v999"}}}`
 	)
+	overTask := strings.NewReplacer(`"task"`, `"complete"`, "working", "completed").Replace(newTask)
 	for name, test := range map[string]struct {
 		lines []record.Line
 		want  []string // revision, what, method of violations
@@ -142,6 +145,25 @@ func TestMessagesAreJudgedByWhatTheyAre(t *testing.T) {
 		"bytes that are not what they are said to be": {
 			[]record.Line{theirs(1, "", "2025-11-25", list), ours(1, "", "2025-11-25", `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"blob":"§"}}`)},
 			[]string{"2025-11-25 result tools/list"},
+		},
+		"a call that became a task": {
+			[]record.Line{theirs(1, "", "2026-07-28", list), ours(1, "", "2026-07-28", `{"jsonrpc":"2.0","id":1,"result":`+newTask+`}`)}, nil,
+		},
+		"a task that leaks the state of its rounds": {
+			[]record.Line{theirs(1, "", "2026-07-28", list), ours(1, "", "2026-07-28", `{"jsonrpc":"2.0","id":1,"result":`+strings.Replace(newTask, "{", `{"requestState":"s",`, 1)+`}`)},
+			[]string{"2026-07-28 task result tools/list"},
+		},
+		"a task that is over without a result": {
+			[]record.Line{theirs(1, "", "2026-07-28", getTask), ours(1, "", "2026-07-28", `{"jsonrpc":"2.0","id":1,"result":`+overTask+`}`)},
+			[]string{"2026-07-28 task result tasks/get"},
+		},
+		"an acknowledgement that says more than it should": {
+			[]record.Line{theirs(1, "", "2026-07-28", strings.Replace(getTask, "get", "cancel", 1)), ours(1, "", "2026-07-28", `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","status":"cancelled"}}`)},
+			[]string{"2026-07-28 task result tasks/cancel"},
+		},
+		"a task that is told without its subscription": {
+			[]record.Line{ours(1, "", "2026-07-28", `{"jsonrpc":"2.0","method":"notifications/tasks","params":`+strings.Replace(newTask, `"resultType":"task",`, "", 1)+`}`)},
+			[]string{"2026-07-28 task notification notifications/tasks"},
 		},
 		"what peers send wrong is theirs":        {[]record.Line{theirs(1, "", "2025-11-25", `{"jsonrpc":"2.0","method":"ping","id":{}}`), theirs(1, "", "", `7`)}, nil},
 		"what is no JSON at all is a violation":  {[]record.Line{{From: record.Ours, Broken: "oops"}}, []string{" message "}},

@@ -30,16 +30,13 @@ func conformance(ctx context.Context, o options) (ok bool, err error) {
 	if err := os.RemoveAll(o.dir); err != nil {
 		return false, err
 	}
-	if err := os.MkdirAll(o.path("workload"), 0o755); err != nil {
-		return false, err
-	}
-	w, err := startWorkload(ctx, &o)
+	jobs, err := plan(ctx, in, &o)
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, w.stop()) }()
-	jobs, err := plan(ctx, in, &o, w.url)
-	if err != nil {
+	servers := servers{}
+	defer func() { err = errors.Join(err, servers.stop()) }()
+	if err := servers.start(ctx, &o, jobs); err != nil {
 		return false, err
 	}
 	verdict := report.NewVerdict(exceptions)
@@ -48,10 +45,10 @@ func conformance(ctx context.Context, o options) (ok bool, err error) {
 	}
 	verdict.Close()
 	// Only an ended process has written down all that it sent.
-	if err := w.stop(); err != nil {
-		verdict.Fail(nil, "workload", err.Error(), o.path("workload", "output"))
+	if err := servers.stop(); err != nil {
+		verdict.Fail(nil, "workload", err.Error(), o.dir)
 	}
-	if err := judgeMessages(&o, jobs, verdict); err != nil {
+	if err := judgeMessages(servers, jobs, verdict); err != nil {
 		return false, err
 	}
 	return conclude(in, &o, verdict)
@@ -97,7 +94,7 @@ func execute(ctx context.Context, in *suite.Install, o *options, jobs []job, ver
 		if name == "" {
 			name = fmt.Sprintf("%d scenarios", len(j.wanted))
 		}
-		fmt.Printf("  %s %s %-40s %5.1f s  %s\n", j.Set.Revision, j.Set.Leg, name, out.took.Seconds(), passed(len(verdict.Findings)-before))
+		fmt.Printf("  %-23s %-40s %5.1f s  %s\n", j.Set.Key(), name, out.took.Seconds(), passed(len(verdict.Findings)-before))
 	}
 	return nil
 }

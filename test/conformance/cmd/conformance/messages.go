@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/fairlead-dev/fairlead/test/conformance/record"
 	"github.com/fairlead-dev/fairlead/test/conformance/report"
@@ -17,7 +19,7 @@ func (o *options) outputOf(j *job) string { return filepath.Join(j.Dir, "output"
 
 // judgeMessages validates what the server and the clients sent by the schemas
 // of the protocol. Without them it says so: that is not a pass.
-func judgeMessages(o *options, jobs []job, verdict *report.Verdict) error {
+func judgeMessages(under servers, jobs []job, verdict *report.Verdict) error {
 	dir, err := wireschema.Find(".")
 	if err != nil {
 		return err
@@ -30,7 +32,10 @@ func judgeMessages(o *options, jobs []job, verdict *report.Verdict) error {
 	if err != nil {
 		return err
 	}
-	files := []string{o.path("workload", recording)}
+	var files []string
+	for _, revisions := range slices.Sorted(maps.Keys(under)) {
+		files = append(files, filepath.Join(under[revisions].dir, recording))
+	}
 	for _, j := range jobs {
 		if j.Set.Leg == suite.ClientLeg {
 			files = append(files, filepath.Join(j.Dir, recording))
@@ -54,7 +59,7 @@ func judgeMessages(o *options, jobs []job, verdict *report.Verdict) error {
 		total += c.Messages
 		note := ""
 		if !c.Exact {
-			note = " (envelope only: the schema has no definition for it)"
+			note = " (envelope only: without a definition of its own, or without an id)"
 		}
 		fmt.Printf("schemas: %s %-12s %5d%s\n", c.Revision, c.What, c.Messages, note)
 	}

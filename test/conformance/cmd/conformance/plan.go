@@ -28,19 +28,19 @@ type job struct {
 
 // plan returns the sets that were asked for and the jobs that run them. The
 // server's requirement sets run whole, as the suite defines them.
-func plan(ctx context.Context, in *suite.Install, o *options, url string) ([]job, error) {
+func plan(ctx context.Context, in *suite.Install, o *options) ([]job, error) {
 	all, err := sets(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	var jobs []job
 	for _, set := range all {
-		if len(o.sets) > 0 && !slices.Contains(o.sets, set.Revision+"/"+string(set.Leg)) {
+		if len(o.sets) > 0 && !slices.Contains(o.sets, set.Key()) {
 			continue
 		}
-		base := suite.Job{Set: set, URL: url, Timeout: o.timeout}
+		base := suite.Job{Set: set, Timeout: o.timeout}
 		if set.Leg == suite.ServerLeg && len(o.only) == 0 {
-			base.Dir = o.path(set.Revision, string(set.Leg))
+			base.Dir = o.path(set.Key())
 			jobs = append(jobs, job{Job: base, wanted: set.Scenarios})
 			continue
 		}
@@ -50,7 +50,7 @@ func plan(ctx context.Context, in *suite.Install, o *options, url string) ([]job
 			}
 			one := base
 			one.Only = sc.Name
-			one.Dir = o.path(set.Revision, string(set.Leg), strings.ReplaceAll(sc.Name, "/", "_"))
+			one.Dir = o.path(set.Key(), strings.ReplaceAll(sc.Name, "/", "_"))
 			one.Command = o.client + " -record " + path.Join(one.Dir, recording)
 			jobs = append(jobs, job{Job: one, wanted: []suite.Scenario{sc}})
 		}
@@ -78,6 +78,11 @@ func sets(ctx context.Context, in *suite.Install) ([]*suite.Set, error) {
 				return nil, err
 			}
 			out = append(out, set)
+			if leg == suite.ServerLeg {
+				alone := *set
+				alone.Alone = true
+				out = append(out, &alone)
+			}
 		}
 	}
 	for _, set := range out {

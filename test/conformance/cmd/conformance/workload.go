@@ -8,15 +8,55 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/suite"
 )
 
-// workload is the one server process that everything runs against.
+// servers are the processes under test, by the revisions that they serve: ""
+// is the one that serves all, which everything runs against that can.
+type servers map[string]*workload
+
+// start starts those that the jobs need and gives the jobs their URLs.
+func (s servers) start(ctx context.Context, o *options, jobs []job) error {
+	for i := range jobs {
+		set := jobs[i].Set
+		if set.Leg != suite.ServerLeg {
+			continue
+		}
+		revisions := ""
+		if set.Alone {
+			revisions = set.Revision
+		}
+		if s[revisions] == nil {
+			w, err := startWorkload(ctx, o, revisions)
+			if err != nil {
+				return err
+			}
+			s[revisions] = w
+		}
+		jobs[i].URL = s[revisions].url
+	}
+	return nil
+}
+
+// stop stops all of them.
+func (s servers) stop() error {
+	var errs []error
+	for _, w := range s {
+		errs = append(errs, w.stop())
+	}
+	return errors.Join(errs...)
+}
+
+// workload is one server process.
 type workload struct {
 	url  string
+	dir  string
 	cmd  *exec.Cmd
 	out  *os.File
 	read chan struct{} // closed when its output ended
@@ -32,14 +72,18 @@ const (
 
 // startWorkload starts the process on a free port of loopback and waits until
 // it says its URL, the first line that it prints.
-func startWorkload(ctx context.Context, o *options) (*workload, error) {
-	out, err := os.Create(o.path("workload", "output"))
+func startWorkload(ctx context.Context, o *options, revisions string) (*workload, error) {
+	dir := o.path("workload" + revisions)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	out, err := os.Create(filepath.Join(dir, "output"))
 	if err != nil {
 		return nil, err
 	}
-	w := &workload{out: out, read: make(chan struct{})}
+	w := &workload{dir: dir, out: out, read: make(chan struct{})}
 	// Ended by stop, not by ctx: an interrupt must not look like a crash.
-	w.cmd = exec.CommandContext(context.WithoutCancel(ctx), o.workload, "-http", "127.0.0.1:0", "-record", o.path("workload", recording))
+	w.cmd = exec.CommandContext(context.WithoutCancel(ctx), o.workload, "-http", "127.0.0.1:0", "-revisions", revisions, "-record", filepath.Join(dir, recording))
 	w.cmd.Stderr = out
 	w.cmd.WaitDelay = endDelay
 	stdout, err := w.cmd.StdoutPipe()
@@ -66,7 +110,11 @@ func startWorkload(ctx context.Context, o *options) (*workload, error) {
 		err := w.stop()
 		return nil, fmt.Errorf("the server under test did not say its URL; see %s: %w", out.Name(), errors.Join(err, ctx.Err()))
 	}
-	fmt.Printf("conformance: one server, process %d, at %s\n", w.cmd.Process.Pid, w.url)
+	what := "all revisions"
+	if revisions != "" {
+		what = revisions + " alone"
+	}
+	fmt.Printf("conformance: server of %s, process %d, at %s\n", what, w.cmd.Process.Pid, w.url)
 	return w, nil
 }
 
