@@ -13,7 +13,7 @@ import (
 
 const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
-// W17.1, W17.2: a browser of another site gets 403 and nothing runs.
+// W17.1, W17.2: a browser of another site gets 403 and nothing runs. P33.
 func TestOrigin(t *testing.T) {
 	b := &backend{}
 	inLab(t, b, func(l *lab) {
@@ -55,7 +55,7 @@ func TestOrigin(t *testing.T) {
 	})
 }
 
-// W17.4: a listener on a loopback address takes local names only.
+// W17.4, P33.9: a listener on a loopback address takes local names only.
 func TestLocalListener(t *testing.T) {
 	for _, addr := range []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback} {
 		synctest.Test(t, func(t *testing.T) {
