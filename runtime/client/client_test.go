@@ -184,6 +184,7 @@ func TestWhatAStatelessRequestCarries(t *testing.T) { // W6.5, W6.7
 	}
 }
 
+// W22.1
 func TestListTools(t *testing.T) { // R2
 	page := func(tools, cursor string) string { return `"result":{"tools":[` + tools + `]` + cursor + `}` }
 	names := func(n ...string) string {
