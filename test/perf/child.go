@@ -209,13 +209,13 @@ type child struct {
 }
 
 // start runs this program again in the given role. The caller stops it.
-func start(ctx context.Context, role string, env ...string) (*child, error) {
+func start(ctx context.Context, role string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(append(os.Environ(), roleVariable+"="+role), env...)
+	cmd.Env = append(os.Environ(), roleVariable+"="+role)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

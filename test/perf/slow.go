@@ -39,8 +39,8 @@ func slowRows(ctx context.Context, t *table) error {
 		if err != nil {
 			return err
 		}
-		ratios = append(ratios, quantile(held, 0.99)/quantile(free, 0.99))
-		with = append(with, quantile(held, 0.99)*1000)
+		ratios = append(ratios, p99(held)/p99(free))
+		with = append(with, p99(held)*1000)
 		worst = append(worst, held[len(held)-1])
 	}
 	t.add(result{

@@ -82,10 +82,10 @@ func median(in []float64) float64 {
 	return s[len(s)/2]
 }
 
-// quantile returns the q-th part of a sorted slice.
-func quantile(sorted []float64, q float64) float64 {
+// p99 returns what 99 of 100 of a sorted slice do not exceed.
+func p99(sorted []float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+	return sorted[min(int(0.99*float64(len(sorted))), len(sorted)-1)]
 }

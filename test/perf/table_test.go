@@ -37,7 +37,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestMedianAndQuantile(t *testing.T) {
+func TestMedianAndP99(t *testing.T) {
 	for _, test := range []struct {
 		in     []float64
 		median float64
@@ -51,7 +51,7 @@ func TestMedianAndQuantile(t *testing.T) {
 		if got := median(test.in); got != test.median {
 			t.Errorf("median of %v: %v", test.in, got)
 		}
-		if got := quantile(test.in, 0.99); got != test.p99 {
+		if got := p99(test.in); got != test.p99 {
 			t.Errorf("p99 of %v: %v", test.in, got)
 		}
 	}
