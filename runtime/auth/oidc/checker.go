@@ -17,7 +17,7 @@ import (
 type Checker struct {
 	c        Config
 	algs     []jose.SignatureAlgorithm
-	keys     *Keys
+	keys     *issuerKeys
 	verifier *oidc.IDTokenVerifier
 	memory   *memory
 }
@@ -34,7 +34,7 @@ func New(c Config) (*Checker, error) {
 	for _, alg := range c.Algorithms {
 		checker.algs = append(checker.algs, jose.SignatureAlgorithm(alg))
 	}
-	checker.keys = &Keys{
+	checker.keys = &issuerKeys{
 		fetch: checker.c.fetchKeys, fetched: c.Fetched, algs: checker.algs,
 		refresh: c.Refresh, refetch: c.Refetch, stale: c.Stale,
 	}
@@ -110,12 +110,12 @@ func refused(reason string, cause error) *auth.Refusal {
 
 // keySet hands the error of a verification past go-oidc, which keeps its text
 // only.
-type keySet struct{ *Keys }
+type keySet struct{ *issuerKeys }
 
 type signatureKey struct{}
 
 func (k keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	payload, err := k.Keys.VerifySignature(ctx, token)
+	payload, err := k.issuerKeys.VerifySignature(ctx, token)
 	if out, ok := ctx.Value(signatureKey{}).(*error); ok {
 		*out = err
 	}

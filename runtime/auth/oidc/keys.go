@@ -23,9 +23,9 @@ func (e *OutageError) Error() string {
 // Unwrap returns what went wrong with the fetch.
 func (e *OutageError) Unwrap() error { return e.Err }
 
-// Keys are an issuer's keys. At most one fetch runs at a time, and whoever needs
-// its result waits for that one. It is safe for concurrent use.
-type Keys struct {
+// issuerKeys are an issuer's keys. At most one fetch runs at a time, and whoever
+// needs its result waits for that one. It is safe for concurrent use.
+type issuerKeys struct {
 	fetch   func(context.Context) ([]jose.JSONWebKey, error)
 	fetched func(int, error) // may be nil
 	algs    []jose.SignatureAlgorithm
@@ -47,7 +47,7 @@ const fetchTimeout = 15 * time.Second
 
 // VerifySignature implements go-oidc's KeySet. The error is errSignature, an
 // *OutageError, or ctx's.
-func (k *Keys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(token, k.algs)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, errSignature
@@ -92,7 +92,7 @@ func verify(jws *jose.JSONWebSignature, keys []jose.JSONWebKey) (payload []byte,
 
 // generation names the present keys, if they are good: what was verified with
 // others must be verified again. Asking keeps them fresh.
-func (k *Keys) generation() (n uint64, good bool) {
+func (k *issuerKeys) generation() (n uint64, good bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.changes, k.fresh()
@@ -100,7 +100,7 @@ func (k *Keys) generation() (n uint64, good bool) {
 
 // fresh tells whether the keys are good, and has old ones fetched again beside
 // the request. It is called with the lock.
-func (k *Keys) fresh() bool {
+func (k *issuerKeys) fresh() bool {
 	age := time.Since(k.good)
 	if k.good.IsZero() || age >= k.stale {
 		return false
@@ -112,7 +112,7 @@ func (k *Keys) fresh() bool {
 }
 
 // current returns the keys as they are; ones that are too old are fetched first.
-func (k *Keys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
+func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	if k.fresh() {
 		keys := k.keys
@@ -129,7 +129,7 @@ func (k *Keys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 
 // newer returns keys that were fetched less than refetch ago: the issuer did not
 // have other keys then, and is not asked more often.
-func (k *Keys) newer(ctx context.Context) ([]jose.JSONWebKey, error) {
+func (k *issuerKeys) newer(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	if k.running == nil && time.Since(k.tried) < k.refetch {
 		defer k.mu.Unlock()
@@ -143,7 +143,7 @@ func (k *Keys) newer(ctx context.Context) ([]jose.JSONWebKey, error) {
 
 // wait joins the fetch that runs, or starts one. It is called with the lock and
 // gives it back.
-func (k *Keys) wait(ctx context.Context) ([]jose.JSONWebKey, error) {
+func (k *issuerKeys) wait(ctx context.Context) ([]jose.JSONWebKey, error) {
 	running := k.start()
 	k.mu.Unlock()
 	select {
@@ -160,7 +160,7 @@ func (k *Keys) wait(ctx context.Context) ([]jose.JSONWebKey, error) {
 }
 
 // start begins a fetch unless one runs. It is called with the lock.
-func (k *Keys) start() (running chan struct{}) {
+func (k *issuerKeys) start() (running chan struct{}) {
 	if k.running != nil {
 		return k.running
 	}
