@@ -97,6 +97,8 @@ func (p *Peer) exchange(ctx context.Context, c *Call, req Request, params []byte
 		a, err = p.inline(ctx, c, out)
 	} else if err = p.link.Send(ctx, out); err == nil {
 		a, err = p.await(ctx, c, out)
+	} else if ctx.Err() != nil && ReasonOf(err) == "" {
+		p.cancelled(ctx, c, out) // it may have arrived all the same
 	}
 	if err == nil && p.receive != nil {
 		a = p.received(ctx, c, req.Revision, a)

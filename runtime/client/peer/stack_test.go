@@ -192,3 +192,39 @@ func TestLinksOfACall(t *testing.T) {
 		}
 	})
 }
+
+// slowLink queues what it is given only when it is asked a second time.
+type slowLink struct {
+	exchange
+	taken chan struct{}
+}
+
+func (l *slowLink) Inline() bool { return false }
+
+func (l *slowLink) Send(ctx context.Context, out *Outgoing) error {
+	if out.Kind == jsonrpc.KindRequest {
+		close(l.taken)
+		<-ctx.Done() // like a POST whose answer does not come
+		return context.Cause(ctx)
+	}
+	return l.exchange.Send(context.Background(), out)
+}
+
+// W19.1: a request may have arrived although Send did not return in time.
+func TestACancelWhileSendingIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slowLink{taken: make(chan struct{})}
+		p := New(l, Config{})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-l.taken; cancel() }()
+		if _, err := p.Call(ctx, req("tools/call", "")); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if len(l.said) != 1 || !strings.Contains(l.said[0], `"requestId":1`) {
+			t.Errorf("said %v", l.said)
+		}
+		p.Close(nil)
+		p.Wait()
+	})
+}
