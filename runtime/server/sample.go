@@ -239,9 +239,10 @@ func (c *Context) Roots(key string) ([]Root, error) {
 	return r.Roots, decode(raw, &r)
 }
 
-// RootsInput is a question for roots for Need or InputRequired.
+// RootsInput is a question for roots for Need or InputRequired. It has params,
+// though empty ones: go-sdk's client (1.8.0) fails the whole request without.
 func (c *Context) RootsInput(key string) Input {
-	return Input{Key: key, Method: mcp.MethodRootsList, needs: []mcp.Capability{mcp.CapRoots}, check: func(answer json.RawMessage) error {
+	return Input{Key: key, Method: mcp.MethodRootsList, Params: struct{}{}, needs: []mcp.Capability{mcp.CapRoots}, check: func(answer json.RawMessage) error {
 		roots, ok := strictjson.Get(answer, "roots")
 		var r rootsResult
 		if !ok || !strictjson.IsArray(roots) || decode(answer, &r) != nil {

@@ -6,16 +6,45 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-type goSDK struct{ s *mcp.ClientSession }
+type goSDK struct {
+	s    *mcp.ClientSession
+	saw  *seen
+	asks bool // for progress
+}
 
-func openGoSDK(ctx context.Context, url, rev string) (session, error) {
-	c := mcp.NewClient(&mcp.Implementation{Name: "fairlead-peer-go-sdk", Version: version}, nil)
+func openGoSDK(ctx context.Context, url, rev string, capable bool) (session, error) {
+	saw := &seen{}
+	var o *mcp.ClientOptions
+	if capable {
+		o = goSDKAnswers(saw)
+	}
+	c := mcp.NewClient(&mcp.Implementation{Name: "fairlead-peer-go-sdk", Version: version}, o)
+	if capable {
+		c.AddRoots(&mcp.Root{URI: "file:///peer", Name: "peer"})
+	}
 	s, err := c.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: rev})
 	if err != nil {
 		return nil, err
 	}
-	return goSDK{s}, nil
+	return goSDK{s, saw, capable}, nil
 }
+
+// goSDKAnswers are fixed answers to what a server may ask.
+func goSDKAnswers(saw *seen) *mcp.ClientOptions {
+	return &mcp.ClientOptions{
+		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			saw.elicitation.Add(1)
+			return &mcp.ElicitResult{Action: "accept", Content: filled(r.Params.RequestedSchema)}, nil
+		},
+		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			saw.sampling.Add(1)
+			return &mcp.CreateMessageResult{Model: "peer-model", Role: "assistant", StopReason: "endTurn", Content: &mcp.TextContent{Text: "sampled by the peer client"}}, nil
+		},
+		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { saw.progress.Add(1) },
+	}
+}
+
+func (g goSDK) seen() *seen { return g.saw }
 
 func (g goSDK) revision() string { return g.s.InitializeResult().ProtocolVersion }
 
@@ -31,7 +60,11 @@ func (g goSDK) list(ctx context.Context) ([]string, error) {
 }
 
 func (g goSDK) call(ctx context.Context, name string, args map[string]any) (any, bool, error) {
-	r, err := g.s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+	p := &mcp.CallToolParams{Name: name, Arguments: args}
+	if g.asks {
+		p.SetProgressToken("peer")
+	}
+	r, err := g.s.CallTool(ctx, p)
 	if err != nil {
 		return nil, false, err
 	}

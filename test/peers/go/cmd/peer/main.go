@@ -4,6 +4,9 @@
 //	peer -sdk go-sdk|mcp-go -url URL [-revision 2025-11-25] list
 //	peer -sdk go-sdk|mcp-go -url URL [-revision 2025-11-25] call NAME [JSON]
 //
+// With -capable it answers what the server asks, with fixed answers, and says in
+// the result how often it was asked and how many progress notifications came.
+//
 // Exit code 0: done; 1: the server refused or could not be reached.
 package main
 
@@ -13,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +26,18 @@ type session interface {
 	list(ctx context.Context) ([]string, error)
 	call(ctx context.Context, name string, args map[string]any) (result any, failed bool, err error)
 	close() error
+	// seen is what came of the server's own accord.
+	seen() *seen
+}
+
+// seen counts, when the client is capable.
+type seen struct {
+	progress, elicitation, sampling, roots atomic.Int64
+}
+
+// counts is seen as the TypeScript clients print it.
+func (s *seen) counts() map[string]int64 {
+	return map[string]int64{"elicitation": s.elicitation.Load(), "sampling": s.sampling.Load(), "roots": s.roots.Load()}
 }
 
 // version is what the peers call themselves.
@@ -31,22 +47,23 @@ func main() {
 	sdk := flag.String("sdk", "go-sdk", "go-sdk or mcp-go")
 	url := flag.String("url", "", "the MCP endpoint")
 	rev := flag.String("revision", "", "offer this protocol revision; empty: the SDK's newest")
+	capable := flag.Bool("capable", false, "answer what the server asks, and ask for progress")
 	timeout := flag.Duration("timeout", 30*time.Second, "bound of the whole run")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), *timeout)
 	defer cancel()
-	if err := run(ctx, *sdk, *url, *rev, flag.Args()); err != nil {
+	if err := run(ctx, *sdk, *url, *rev, *capable, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, sdk, url, rev string, args []string) error {
-	open, ok := map[string]func(context.Context, string, string) (session, error){"go-sdk": openGoSDK, "mcp-go": openMCPGo}[sdk]
+func run(ctx context.Context, sdk, url, rev string, capable bool, args []string) error {
+	open, ok := map[string]func(context.Context, string, string, bool) (session, error){"go-sdk": openGoSDK, "mcp-go": openMCPGo}[sdk]
 	if !ok || url == "" || len(args) == 0 {
 		return fmt.Errorf("usage: peer -sdk go-sdk|mcp-go -url URL list | call NAME [JSON]")
 	}
-	s, err := open(ctx, url, rev)
+	s, err := open(ctx, url, rev, capable)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -70,7 +87,11 @@ func run(ctx context.Context, sdk, url, rev string, args []string) error {
 		if err != nil {
 			return err
 		}
-		emit("result", map[string]any{"tool": args[1], "result": result})
+		fields := map[string]any{"tool": args[1], "result": result}
+		if capable {
+			fields["progress"], fields["seen"] = s.seen().progress.Load(), s.seen().counts()
+		}
+		emit("result", fields)
 		if failed {
 			return fmt.Errorf("%s: the tool answered with an error", args[1])
 		}

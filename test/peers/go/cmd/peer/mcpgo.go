@@ -4,19 +4,35 @@ import (
 	"context"
 
 	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
 type mcpGo struct {
-	c   *client.Client
-	rev string
+	c    *client.Client
+	rev  string
+	saw  *seen
+	asks bool // for progress
 }
 
-func openMCPGo(ctx context.Context, url, rev string) (session, error) {
-	c, err := client.NewStreamableHttpClient(url)
+func openMCPGo(ctx context.Context, url, rev string, capable bool) (session, error) {
+	saw := &seen{}
+	var o []client.ClientOption
+	var wires []transport.StreamableHTTPCOption
+	if capable {
+		o = []client.ClientOption{client.WithElicitationHandler(answers{saw}), client.WithSamplingHandler(answers{saw}), client.WithRootsHandler(answers{saw})}
+		wires = append(wires, transport.WithContinuousListening())
+	}
+	wire, err := transport.NewStreamableHTTP(url, wires...)
 	if err != nil {
 		return nil, err
 	}
+	c := client.NewClient(wire, o...)
+	c.OnNotification(func(n mcp.JSONRPCNotification) {
+		if n.Method == "notifications/progress" {
+			saw.progress.Add(1)
+		}
+	})
 	if err := c.Start(ctx); err != nil {
 		return nil, err
 	}
@@ -31,8 +47,31 @@ func openMCPGo(ctx context.Context, url, rev string) (session, error) {
 		c.Close()
 		return nil, err
 	}
-	return mcpGo{c, r.ProtocolVersion}, nil
+	return mcpGo{c, r.ProtocolVersion, saw, capable}, nil
 }
+
+// answers are fixed answers to what a server may ask.
+type answers struct{ saw *seen }
+
+func (a answers) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	a.saw.elicitation.Add(1)
+	return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept, Content: filled(r.Params.RequestedSchema)}}, nil
+}
+
+func (a answers) CreateMessage(context.Context, mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	a.saw.sampling.Add(1)
+	return &mcp.CreateMessageResult{
+		Model: "peer-model", StopReason: "endTurn",
+		SamplingMessage: mcp.SamplingMessage{Role: mcp.RoleAssistant, Content: mcp.NewTextContent("sampled by the peer client")},
+	}, nil
+}
+
+func (a answers) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	a.saw.roots.Add(1)
+	return &mcp.ListRootsResult{Roots: []mcp.Root{{URI: "file:///peer", Name: "peer"}}}, nil
+}
+
+func (m mcpGo) seen() *seen { return m.saw }
 
 func (m mcpGo) revision() string { return m.rev }
 
@@ -52,6 +91,9 @@ func (m mcpGo) call(ctx context.Context, name string, args map[string]any) (any,
 	req := mcp.CallToolRequest{}
 	req.Params.Name = name
 	req.Params.Arguments = args
+	if m.asks {
+		req.Params.Meta = &mcp.Meta{ProgressToken: "peer"}
+	}
 	r, err := m.c.CallTool(ctx, req)
 	if err != nil {
 		return nil, false, err
