@@ -2,6 +2,7 @@ package dispatch_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,11 +23,11 @@ func TestRequestsThatTakeNoTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				listening := 0
+				var listening atomic.Int64
 				d := &dispatch.Dispatcher{
 					MaxConcurrent: func() int { return 1 }, MaxListening: func() int { return 3 }, MaxListeningPerPrincipal: func() int { return 2 },
 					Timeout:  func() time.Duration { return time.Minute },
-					Observer: &hook.Observer{Listening: func(n int) { listening += n }},
+					Observer: &hook.Observer{Listening: func(n int) { listening.Add(int64(n)) }},
 				}
 				release := make(chan struct{})
 				start := func(method, bucket string) (*dispatch.Run, <-chan ended) {
@@ -69,8 +70,8 @@ func TestRequestsThatTakeNoTurn(t *testing.T) {
 				if _, again := start(tt.method, "a"); refused(again) {
 					t.Error("a place did not become free")
 				}
-				if want := map[bool]int{true: 0, false: 3}[tt.deadline]; listening != want {
-					t.Errorf("%d listen", listening)
+				if want := map[bool]int64{true: 0, false: 3}[tt.deadline]; listening.Load() != want {
+					t.Errorf("%d listen", listening.Load())
 				}
 				time.Sleep(2 * time.Minute)
 				synctest.Wait()
@@ -88,8 +89,8 @@ func TestRequestsThatTakeNoTurn(t *testing.T) {
 				<-queued
 				close(release)
 				synctest.Wait()
-				if listening != 0 {
-					t.Errorf("%d listen", listening)
+				if listening.Load() != 0 {
+					t.Errorf("%d listen", listening.Load())
 				}
 			})
 		})

@@ -22,7 +22,9 @@ func TestCancel(t *testing.T) {
 		for _, accept := range []string{"application/json, text/event-stream", "application/json", "text/event-stream"} {
 			inHeldLab(t, func(l *lab, h *held) {
 				id := l.connect("2025-06-18", "{}")
+				told := make(chan struct{})
 				go func() {
+					defer close(told)
 					<-h.exchanges
 					l.ask(call{body: cancel(`"c2"`), header: on(id)}) // another id: nothing happens
 					l.ask(call{body: cancel(`"c1"`), header: on(id)})
@@ -34,6 +36,7 @@ func TestCancel(t *testing.T) {
 				if cause := <-h.ended; !errors.Is(cause, dispatch.ErrCancelled) || !strings.Contains(cause.Error(), "enough") {
 					t.Errorf("cause %v", cause)
 				}
+				<-told
 			})
 		}
 	})
