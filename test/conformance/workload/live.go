@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/server"
 )
 
@@ -109,14 +108,4 @@ func (w *Workload) changePrompts(*server.Context, json.RawMessage) (server.ToolO
 	}
 	p := prompt{server.Prompt{Name: name, Description: "Comes and goes"}, messages(server.Text("Still here."))}
 	return server.TextResult("Added a prompt."), w.Server.AddPrompt(p.Prompt, p.run)
-}
-
-// needs refuses a client that did not declare a capability.
-func needs(capability mcp.Capability, run server.ToolHandler) server.ToolHandler {
-	return func(c *server.Context, args json.RawMessage) (server.ToolOutcome, error) {
-		if !c.Supports(capability) {
-			return nil, &server.CapabilityError{Capability: capability}
-		}
-		return run(c, args)
-	}
 }
