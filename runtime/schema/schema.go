@@ -24,6 +24,7 @@ type Schema struct {
 	compiled *validator.Schema
 	object   bool
 	defaults []property
+	quick    *quick
 	// deepest is how deeply a value may be nested.
 	deepest int
 }
@@ -68,6 +69,7 @@ func Compile(raw []byte, options ...Option) (*Schema, error) {
 	text, _ := strictjson.String(kind)
 	s.object = text == "object"
 	s.defaults = defaultsOf(s.raw)
+	s.quick = quickOf(s.raw)
 	return s, nil
 }
 
@@ -79,6 +81,9 @@ func (s *Schema) Object() bool { return s.object }
 
 // Validate checks a JSON value. The error is an *Invalid.
 func (s *Schema) Validate(value []byte) error {
+	if s.quick.accepts(value) {
+		return nil
+	}
 	decoded, err := decode(value)
 	if err != nil {
 		return &Invalid{Problems: []Problem{{Message: "is not JSON"}}}

@@ -34,13 +34,8 @@ func (s *Server) rounds(c *Context, run runner, failed func(*Context, error) ([]
 	}
 	for round := 0; ; round++ {
 		result, need, err := run()
-		var wanted *NeedInput
-		if errors.As(err, &wanted) {
-			need, err = &InputRequired{Requests: wanted.inputs}, nil
-		}
-		var url *URLRequired
-		if c.ask == nil && errors.As(err, &url) {
-			need, err = &InputRequired{Requests: url.inputs(c)}, nil
+		if err != nil {
+			need, err = c.wanted(err)
 		}
 		switch {
 		case err != nil:
@@ -90,6 +85,19 @@ func readIncoming(params []byte, name string) (in incoming) {
 		return true
 	})
 	return in
+}
+
+// wanted turns an error that asks for input into what is asked; others stay.
+func (c *Context) wanted(err error) (*InputRequired, error) {
+	var need *NeedInput
+	if errors.As(err, &need) {
+		return &InputRequired{Requests: need.inputs}, nil
+	}
+	var url *URLRequired
+	if c.ask == nil && errors.As(err, &url) {
+		return &InputRequired{Requests: url.inputs(c)}, nil
+	}
+	return nil, err
 }
 
 func tooManyRounds() *jsonrpc.Error {
