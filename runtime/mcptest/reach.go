@@ -80,7 +80,8 @@ func Reach(t testing.TB, server dispatch.Server, way Way, s Serving) client.Targ
 	}); ok {
 		front.ParamSchema = p.ParamSchema
 	}
-	web, path := (*Web)(nil), "/mcp"
+	const path = "/mcp"
+	var web *Web
 	if way == WayHTTPSSE {
 		old := &httpsse.Server{Handler: server, Keys: keys, Path: path, Receive: s.Receive, Send: s.Send}
 		web = serve(t, old, s.Virtual)

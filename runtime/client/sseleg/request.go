@@ -118,14 +118,6 @@ func (l *Leg) do(ctx context.Context, method string, target *url.URL, raw []byte
 	}
 }
 
-// challenged reports whether a refused request is to be made again.
-func (l *Leg) challenged(ctx context.Context, resp *http.Response, before int) (again bool, err error) {
-	if l.cfg.Auth == nil || before >= maxChallenges {
-		return false, nil
-	}
-	return l.cfg.Auth.Challenged(ctx, resp)
-}
-
 func (l *Leg) build(ctx context.Context, method string, target *url.URL, raw []byte) *http.Request {
 	r := (&http.Request{Method: method, URL: target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
 	h := make(http.Header, 6+len(l.cfg.Header))

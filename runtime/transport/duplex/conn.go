@@ -52,6 +52,8 @@ type Config struct {
 	Wire       Wire
 	// Identity is who is at the other end; nil is anonymous.
 	Identity *auth.Identity
+	// Caller is whom limits count the client for (P22); nil: the principal.
+	Caller dispatch.Caller
 	// Key names the session in this process; empty means a random one.
 	Key string
 	// Patient says that the session does not end for being silent, because

@@ -155,7 +155,7 @@ func (c *Conn) legacyRequest(m inbound) {
 func (c *Conn) early(m inbound) {
 	if m.Method == mcp.MethodPing {
 		p, _ := mcp.Lookup(mcp.AssumedRevision)
-		c.answer(m, dispatch.Request{Msg: m.Message, Profile: p, Principal: m.who.Name(), Identity: m.who})
+		c.answer(m, dispatch.Request{Msg: m.Message, Profile: p, Principal: m.who.Name(), Identity: m.who, Caller: c.cfg.Caller})
 		return
 	}
 	defer m.done()
@@ -179,7 +179,7 @@ func (l *legacy) serve(m inbound) {
 
 func (l *legacy) request(m inbound, ch dispatch.Channel) dispatch.Request {
 	return dispatch.Request{
-		Msg: m.Message, Profile: l.Profile(), Session: l.Legacy, Principal: l.Principal(), Identity: m.who,
+		Msg: m.Message, Profile: l.Profile(), Session: l.Legacy, Principal: l.Principal(), Identity: m.who, Caller: l.c.cfg.Caller,
 		ClientCapabilities: l.ClientCapabilities(), ClientInfo: l.ClientInfo(), Channel: ch,
 	}
 }

@@ -23,7 +23,7 @@ func (c *Conn) modern(m inbound, claimed []byte) {
 	c.mu.Unlock()
 	x := &exchange{c: c, msg: m, profile: about.Profile}
 	req := dispatch.Request{
-		Msg: m.Message, Profile: about.Profile, Principal: m.who.Name(), Identity: m.who,
+		Msg: m.Message, Profile: about.Profile, Principal: m.who.Name(), Identity: m.who, Caller: c.cfg.Caller,
 		ClientCapabilities: about.Capabilities, ClientInfo: about.Info, Channel: x,
 	}
 	if c.answer(m, req) {

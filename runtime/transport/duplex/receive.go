@@ -179,7 +179,7 @@ func (c *Conn) sessionless(m inbound, x *exchange) {
 	} else {
 		profile = x.profile
 	}
-	req := dispatch.Request{Msg: m.Message, Profile: profile, Principal: m.who.Name(), Identity: m.who}
+	req := dispatch.Request{Msg: m.Message, Profile: profile, Principal: m.who.Name(), Identity: m.who, Caller: c.cfg.Caller}
 	c.controlled(m, func() {
 		c.cfg.Dispatcher.Take(c.base, req, func(m *jsonrpc.Message) {
 			if x != nil {
