@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -44,13 +45,55 @@ func (s *Server) finish(x *dispatch.Exchange, o dispatch.Outcome) dispatch.Outco
 	if !p.ResultType {
 		return o
 	}
-	var has struct{ kind, meta, info, ttl, scope bool }
-	complete := true
-	whole := strictjson.Each(o.Result, func(name, value []byte) bool {
+	has, whole := envelopeOf(o.Result)
+	if !whole {
+		s.opt.Logger.Error("a result is no object", "method", x.Msg.Method)
+		return dispatch.Fail(internal())
+	}
+	m := members{b: make([]byte, 0, len(o.Result)+len(s.identity.meta)+128)}
+	m.open(o.Result)
+	if !has.kind && !broken.Rule("W3.1") {
+		m.add(`"resultType":"complete"`)
+	}
+	if method, _ := p.Method(x.Msg.Method); method.Cached && p.CachingHints && has.complete && !broken.Rule("W34.1") {
+		hint := s.hint(x)
+		if !has.ttl {
+			m.add(`"ttlMs":`)
+			m.b = strconv.AppendInt(m.b, hint.TTL.Milliseconds(), 10)
+		}
+		if !has.scope {
+			m.add(`"cacheScope":`)
+			m.b = strictjson.Quote(m.b, string(hint.Scope))
+		}
+	}
+	if !has.meta {
+		m.add(`"_meta":`)
+		m.b = append(m.b, s.identity.meta...)
+	}
+	b := append(m.b, '}')
+	if has.meta && !has.info {
+		with, err := strictjson.Splice(b, strictjson.Set(s.identity.titled, "_meta", mcp.MetaServerInfo))
+		if err == nil { // a _meta that is no object stays what it is
+			b = with
+		}
+	}
+	return dispatch.Result(b)
+}
+
+// envelope is what a result has already of what finish adds.
+type envelope struct{ kind, complete, meta, info, ttl, scope bool }
+
+// envelopeOf reads it; whole is false for what is no object.
+func envelopeOf(result []byte) (has envelope, whole bool) {
+	has.complete = true
+	if bare(result) {
+		return has, true
+	}
+	whole = strictjson.Each(result, func(name, value []byte) bool {
 		switch string(name) {
 		case "resultType":
 			has.kind = true
-			complete = string(value) == `"complete"`
+			has.complete = string(value) == `"complete"`
 		case "_meta":
 			has.meta = true
 			_, has.info = strictjson.Get(value, mcp.MetaServerInfo)
@@ -61,62 +104,43 @@ func (s *Server) finish(x *dispatch.Exchange, o dispatch.Outcome) dispatch.Outco
 		}
 		return true
 	})
-	if !whole {
-		s.opt.Logger.Error("a result is no object", "method", x.Msg.Method)
-		return dispatch.Fail(internal())
-	}
-	// Room for all that may be added; the brace goes and comes back.
-	end := len(o.Result) - 1
-	for o.Result[end] != '}' {
-		end--
-	}
-	b := make([]byte, 0, end+len(s.identity.meta)+128)
-	b = append(b, o.Result[:end]...)
-	bare := strictjson.IsObject(b) && onlyBrace(b)
-	add := func(member string) {
-		if !bare {
-			b = append(b, ',')
-		}
-		bare = false
-		b = append(b, member...)
-	}
-	if !has.kind && !broken.Rule("W3.1") {
-		add(`"resultType":"complete"`)
-	}
-	if m, _ := p.Method(x.Msg.Method); m.Cached && p.CachingHints && complete && !broken.Rule("W34.1") {
-		hint := s.hint(x)
-		if !has.ttl {
-			add(`"ttlMs":`)
-			b = strconv.AppendInt(b, hint.TTL.Milliseconds(), 10)
-		}
-		if !has.scope {
-			add(`"cacheScope":`)
-			b = strictjson.Quote(b, string(hint.Scope))
-		}
-	}
-	if !has.meta {
-		add(`"_meta":`)
-		b = append(b, s.identity.meta...)
-	}
-	b = append(b, '}')
-	if has.meta && !has.info {
-		with, err := strictjson.Splice(b, strictjson.Set(s.identity.titled, "_meta", mcp.MetaServerInfo))
-		if err == nil { // a _meta that is no object stays what it is
-			b = with
-		}
-	}
-	return dispatch.Result(b)
+	return has, whole
 }
 
-func onlyBrace(b []byte) bool {
-	for _, c := range b[1:] {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-		default:
+// bare reports whether a result has, at any depth, no member of that kind: most
+// have none, and looking for bytes is cheaper than reading.
+func bare(result []byte) bool {
+	if len(result) < 2 || result[0] != '{' || result[len(result)-1] != '}' {
+		return false
+	}
+	for _, name := range [...]string{`"_meta"`, `"resultType"`, `"ttlMs"`, `"cacheScope"`, `\u`} {
+		if bytes.Contains(result, []byte(name)) {
 			return false
 		}
 	}
 	return true
+}
+
+// members adds members to an object, at its end.
+type members struct {
+	b     []byte
+	empty bool
+}
+
+// open takes an object without its last brace.
+func (m *members) open(object []byte) {
+	object = bytes.TrimRight(object, " \t\r\n")
+	m.b = append(m.b, object[:len(object)-1]...)
+	m.empty = len(bytes.TrimSpace(m.b)) == 1
+}
+
+// add adds a member, or its name, for the value to follow.
+func (m *members) add(member string) {
+	if !m.empty {
+		m.b = append(m.b, ',')
+	}
+	m.empty = false
+	m.b = append(m.b, member...)
 }
 
 // hint is what may be said of this answer. One that rests on input is nobody
