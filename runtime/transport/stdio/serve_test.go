@@ -110,7 +110,7 @@ func TestServeAClientThatDoesNotRead(t *testing.T) {
 		go func() {
 			ended <- stdio.Serve(t.Context(), stub, stdio.Options{QueueMessages: 8, WriteTimeout: time.Minute}, serverIn, serverOut)
 		}()
-		_, _ = io.WriteString(clientOut, mcptest.Initialize(0, "2025-06-18", `{}`)+"\n"+call(1, `{"name":"a"}`)+"\n")
+		_, _ = io.WriteString(clientOut, mcptest.Initialize(0, "2025-06-18", `{}`)+"\n"+`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+call(1, `{"name":"a"}`)+"\n")
 		if _, err := ndjson.NewReader(clientIn, 1<<20).Next(); err != nil {
 			t.Fatal(err)
 		}
