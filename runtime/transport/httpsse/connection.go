@@ -63,7 +63,7 @@ func (q *request) get() *edge.Denial {
 	}
 	c.talk = duplex.New(duplex.Config{
 		Dispatcher: q.s.dispatcher, Sessions: q.s.sessions, Wire: (*wire)(c), Identity: q.identity,
-		Caller: dispatch.Bucket(c.bucket), Key: c.key, SessionEnded: c.st.Release, Observer: q.s.Observer,
+		Caller: dispatch.Bucket(c.bucket), Key: c.key, SessionEnded: func(cause error) { go c.end(cause) }, Observer: q.s.Observer,
 	})
 	defer c.talk.Close(hook.EndGone, dispatch.ErrDisconnected)
 	if !q.s.table.add(c, q.settings.MaxConnections, q.settings.MaxConnectionsPerPrincipal) {

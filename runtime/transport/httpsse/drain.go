@@ -40,7 +40,8 @@ func (c *connection) leaveSoon(delay time.Duration) {
 	})
 }
 
-// lastWords is how long the errors of a Cut may take to be queued.
+// lastWords is how long the errors of what was in flight on a session that has
+// ended may take to be queued.
 const lastWords = 5 * time.Second
 
 // Cut ends everything that is in flight: each request gets an error with the
