@@ -90,6 +90,9 @@ func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver
 		cancel(context.Canceled)
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight").WithReason(mcp.ReasonDuplicateID)
 	}
+	if run.legacy != nil && r.Msg.Method != mcp.MethodInitialize {
+		run.legacy.Ready()
+	}
 	run.ctx = ctx
 	run.x = NewExchange(ctx, r)
 	run.x.d = d
@@ -104,6 +107,9 @@ func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver
 // request's revision does not have. answered is false for everything else,
 // which is to be started. ctx is for links of the stacks, which may wait.
 func (d *Dispatcher) Answer(ctx context.Context, r Request) (o Outcome, answered bool) {
+	if l, ok := r.Session.(*Legacy); ok {
+		l.Ready()
+	}
 	method, known := r.Profile.Method(r.Msg.Method)
 	switch {
 	case known && method.Name == mcp.MethodPing:

@@ -22,6 +22,8 @@ type Legacy struct {
 	runs    map[jsonrpc.ID]*Run // the client's requests
 	pending map[string]pending  // ours, by id text
 	opened  bool
+	ready   bool   // the client has come back after initialize
+	early   *early // nil: nothing waits for that
 	closed  error
 }
 
@@ -105,6 +107,7 @@ func (l *Legacy) finish(r *Run) {
 // consumes what the front consumes and hands on the rest. It returns when that
 // is done.
 func (l *Legacy) Receive(m *jsonrpc.Message, who *auth.Identity) {
+	l.Ready()
 	req := l.request(m)
 	req.Identity = who
 	var parent jsonrpc.ID
@@ -172,6 +175,6 @@ func (l *Legacy) cancel(m *jsonrpc.Message) {
 func (l *Legacy) Notify(raw []byte) error {
 	req := l.request(nil)
 	return l.d.notify(l.Context(), &req, jsonrpc.ID{}, raw, func(raw []byte) error {
-		return l.Push(strictjson.OneLine(raw))
+		return l.push(strictjson.OneLine(raw))
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/session"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -36,7 +37,11 @@ func (l *Legacy) Call(ctx context.Context, method string, params []byte) Outcome
 	}
 	wait, cancel := context.WithTimeout(ctx, CarrierWait)
 	defer cancel()
-	carrier, err := l.Carrier(wait)
+	var carrier session.Sender
+	err := ErrNoChannel
+	if method == mcp.MethodPing || l.awaitReady(wait) {
+		carrier, err = l.Carrier(wait)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return Fail(Explain(context.Cause(ctx)))

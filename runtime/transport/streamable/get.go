@@ -114,6 +114,7 @@ func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint
 	if !broken.Rule("P4") {
 		c.buf = sse.AppendComment(c.buf, "ok") // P4: the head goes out at once
 	}
+	l.Ready()
 	l.Arrived()
 	q.s.watchDrain(st)
 	ctx, stop := auth.UntilExpiry(q.r.Context(), q.identity)
