@@ -76,6 +76,7 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 	})
 	front := a.metrics.Front(observe.NewAccessLog(c.Log))
 	c.Budget = &stream.Budget{Max: budgetBytes(), Observer: front}
+	c.Keys = a.ring
 	backend, err := makeBackend(c, a.metrics)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 	default:
 		return nil, errors.New("unknown type of workload")
 	}
-	b.Proxy = proxy.New(proxy.Config{Workload: b.workload, Name: c.Boot.Server.Name, Hooks: proxyHooks(binding.String(), m, log)})
+	b.Proxy = proxy.New(proxy.Config{Workload: b.workload, Name: c.Boot.Server.Name, Keys: c.Keys, Hooks: proxyHooks(binding.String(), m, log)})
 	return b, nil
 }
 
@@ -155,7 +155,7 @@ func (b *proxied) Handshake(ctx context.Context) (health.Peer, error) {
 	defer b.mu.Unlock()
 	switch {
 	case err == nil:
-		b.last = health.Peer{Era: info.Era, Revision: info.Revision, Name: info.Name, Version: info.Version}
+		b.last = health.Peer{Era: string(info.Era), Revision: info.Revision, Name: info.Name, Version: info.Version}
 	case !errors.Is(err, upstream.ErrBusy) || b.last == (health.Peer{}):
 		return health.Peer{}, failureOf(err)
 	}

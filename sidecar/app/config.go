@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 	"github.com/fairlead-dev/fairlead/sidecar/drain"
@@ -36,7 +37,9 @@ type Config struct {
 	// Budget bounds the bytes that are buffered, both ways together; New makes
 	// one from the memory limit.
 	Budget *stream.Budget
-	Log    *slog.Logger
+	// Keys seal what clients are given to bring back; New makes the ring.
+	Keys *seal.Keyring
+	Log  *slog.Logger
 }
 
 // The parts of the drain that are not the operator's to choose. O25 asks for

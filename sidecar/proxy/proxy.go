@@ -10,16 +10,23 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
 // Workload is what stands behind the proxy.
 type Workload interface {
+	// Era says how the workload can be spoken to. Until that is known it finds
+	// out, which is bounded; the errors are OpenSession's.
+	Era(ctx context.Context) (upstream.Era, error)
 	// OpenSession opens a leg for one client session.
 	OpenSession(ctx context.Context, r upstream.SessionRequest) (upstream.Leg, error)
 	// Instance returns the leg that requests of a key share.
 	Instance(ctx context.Context, key upstream.Key) (upstream.Lease, error)
+	// Conversation is the one with a workload of the modern era, which serves
+	// everybody (B3.5). Errors are OpenSession's.
+	Conversation(ctx context.Context) (upstream.Conversation, error)
 }
 
 // Config describes a Proxy. Workload is required.
@@ -28,7 +35,10 @@ type Config struct {
 	// Name and Version stand in for a workload that does not say who it is;
 	// both are required members of what clients get.
 	Name, Version string
-	Hooks         Hooks
+	// Keys seal what is given to clients to bring back (requestState, task
+	// ids, cursors).
+	Keys  *seal.Keyring
+	Hooks Hooks
 }
 
 // Hooks observe a Proxy. Nil members are skipped; they must not block.
@@ -75,27 +85,61 @@ func New(cfg Config) *Proxy {
 	return &Proxy{cfg: cfg}
 }
 
-// Serve implements dispatch.Server.
+// Serve implements dispatch.Server: by the era of client and workload to one
+// of four pairings, each in files of its own (ll, ml, lm, mm). A session keeps
+// the one it was opened with.
 func (p *Proxy) Serve(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-	switch {
-	case !offered(x):
-		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
-	case x.Session() != nil:
-		return p.legacy(ctx, x)
-	case x.Profile().Handshake:
-		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a session is required: send initialize first"))
-	case x.Msg.Method == mcp.MethodDiscover:
-		return p.discover(ctx, x)
+	if s := x.Session(); s != nil {
+		switch state := s.Value().(type) {
+		case *session:
+			return p.ll(ctx, x, state)
+		case *lmSession:
+			return p.lm(ctx, x, state)
+		}
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is not open"))
 	}
-	return p.modern(ctx, x)
+	if x.Profile().Handshake {
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a session is required: send initialize first"))
+	}
+	era, err := p.cfg.Workload.Era(ctx)
+	switch {
+	case err != nil:
+		return dispatch.Fail(notOpened(ctx, err))
+	case era.Modern():
+		return p.mm(ctx, x)
+	}
+	return p.ml(ctx, x)
 }
 
-// offered reports whether a request is for something that is advertised.
-// Subscriptions and tasks are not, and methods behind a capability that is not
-// advertised are unknown (W5.6).
-func offered(x *dispatch.Exchange) bool {
-	m, _ := x.Profile().Method(x.Msg.Method)
-	return !m.Listening && m.Extension == "" && m.Needs != mcp.CapTasks
+// Open implements dispatch.Server. A workload that speaks to sessions gets the
+// client's own (B1.7, P19).
+func (p *Proxy) Open(ctx context.Context, x *dispatch.Exchange, s dispatch.Session) dispatch.Outcome {
+	era, err := p.cfg.Workload.Era(ctx)
+	switch {
+	case err != nil:
+		return dispatch.Fail(notOpened(ctx, err))
+	case era.Legacy():
+		return p.llOpen(ctx, x, s)
+	}
+	return p.lmOpen(ctx, x, s)
+}
+
+// Closed implements dispatch.Server.
+func (p *Proxy) Closed(s dispatch.Session, cause error) {
+	switch state := s.Value().(type) {
+	case *session:
+		state.leg.Close(cause)
+	case *lmSession:
+		state.close(cause)
+	}
+}
+
+// Notify implements dispatch.Server.
+func (p *Proxy) Notify(ctx context.Context, s dispatch.Session, n *jsonrpc.Message) {
+	if state, ok := s.Value().(*session); ok {
+		p.llNotify(ctx, state, n)
+	}
+	// A modern workload has no use for what a session tells (B11.8, section 13).
 }
 
 // call makes one request on a leg and reports how it went.

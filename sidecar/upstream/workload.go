@@ -10,15 +10,9 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
 
-// Eras of a workload, as /status spells them.
-const (
-	EraLegacy = "legacy"
-	EraModern = "modern"
-)
-
 // Info is what a handshake told about the workload.
 type Info struct {
-	Era      string
+	Era      Era
 	Revision string
 	// Name and Version are the workload's own words.
 	Name, Version string

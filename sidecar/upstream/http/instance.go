@@ -165,3 +165,11 @@ func (w *Workload) pin(key upstream.Key, in *instance) (upstream.Lease, bool) {
 		in.touched = time.Now()
 	}}, true
 }
+
+// Era is how the workload is spoken to.
+func (w *Workload) Era(context.Context) (upstream.Era, error) { return upstream.EraLegacy, nil }
+
+// Conversation is for workloads of the modern era.
+func (w *Workload) Conversation(context.Context) (upstream.Conversation, error) {
+	return nil, upstream.ErrOtherEra
+}

@@ -173,3 +173,11 @@ func (p *Pool) pin(in *instance) (upstream.Lease, bool) {
 		in.proc.touched = time.Now()
 	}}, true
 }
+
+// Era is how the workload is spoken to.
+func (p *Pool) Era(context.Context) (upstream.Era, error) { return upstream.EraLegacy, nil }
+
+// Conversation is for workloads of the modern era.
+func (p *Pool) Conversation(context.Context) (upstream.Conversation, error) {
+	return nil, upstream.ErrOtherEra
+}

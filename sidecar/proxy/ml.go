@@ -11,9 +11,14 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
-// modern serves a request that carries its own metadata, on the leg of its
-// key.
-func (p *Proxy) modern(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
+// ml serves a request that carries its own metadata, on the leg of its key.
+func (p *Proxy) ml(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	switch {
+	case !mlOffered(x):
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
+	case x.Msg.Method == mcp.MethodDiscover:
+		return p.mlDiscover(ctx, x)
+	}
 	if level := x.LogLevel(); level != "" && !mcp.LogLevel(level) {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "unknown log level")) // W23.8
 	}
@@ -22,6 +27,13 @@ func (p *Proxy) modern(ctx context.Context, x *dispatch.Exchange) dispatch.Outco
 		o, _ = p.attempt(ctx, x)
 	}
 	return o
+}
+
+// mlOffered reports whether a request is for something that is advertised.
+// Subscriptions and tasks are not (W5.6).
+func mlOffered(x *dispatch.Exchange) bool {
+	m, _ := x.Profile().Method(x.Msg.Method)
+	return !m.Listening && m.Extension == ""
 }
 
 // attempt makes the request once. again says that it may be made once more:

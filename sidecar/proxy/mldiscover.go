@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
-// discover answers server/discover from the workload's InitializeResult
+// mlDiscover answers server/discover from the workload's InitializeResult
 // (B4.1); the workload is never asked and, once known, need not even run.
-func (p *Proxy) discover(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
+func (p *Proxy) mlDiscover(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	key := keyOf(x)
 	if in, ok := p.inits.Load(key.Capabilities); ok {
 		return dispatch.Result(p.discovered(x, in.(*peer.Init)))

@@ -11,9 +11,8 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
-// Open implements dispatch.Server: the client's own handshake with a leg of
-// its own (B3.1, B4.11).
-func (p *Proxy) Open(ctx context.Context, x *dispatch.Exchange, s dispatch.Session) dispatch.Outcome {
+// llOpen is the client's own handshake with a leg of its own (B3.1, B4.11).
+func (p *Proxy) llOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Session) dispatch.Outcome {
 	params, err := strictjson.Splice(x.Msg.Params, initEdits(x, s)...)
 	if err != nil {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "initialize needs params"))
@@ -77,18 +76,10 @@ func (p *Proxy) serverInfo(in *peer.Init) []byte {
 	return append(b, '}')
 }
 
-// Closed implements dispatch.Server.
-func (p *Proxy) Closed(s dispatch.Session, cause error) {
-	if state, ok := s.Value().(*session); ok {
-		state.leg.Close(cause)
-	}
-}
-
-// Notify implements dispatch.Server: to a leg of its own everything passes
+// llNotify passes a notification on: to a leg of its own everything goes
 // (section 13), but what speaks of tasks.
-func (p *Proxy) Notify(ctx context.Context, s dispatch.Session, n *jsonrpc.Message) {
-	state, ok := s.Value().(*session)
-	if !ok || n.Method == mcp.NotifyTaskStatus {
+func (p *Proxy) llNotify(ctx context.Context, state *session, n *jsonrpc.Message) {
+	if n.Method == mcp.NotifyTaskStatus {
 		return
 	}
 	if state.leg.Notify(ctx, n.Method, n.Params) != nil {
