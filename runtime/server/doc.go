@@ -37,7 +37,8 @@
 // otherwise an error that the handler returns as well: the client is told what is
 // wanted, and its next request runs the handler again from the top. So work that
 // must not be done twice comes after the questions, or leaves a mark with
-// [Context.SetState]. [Context.Need] asks several things at once.
+// [Context.SetState]. [Context.Need] asks several things at once; an answer that
+// does not fit is an [AnswerError], after which the handler may ask again.
 //
 //	legacy      handler ─ Elicit ─► elicitation/create ─► client
 //	                    ◄───────── answer ◄──────────────

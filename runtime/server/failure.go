@@ -79,9 +79,10 @@ func protocolError(c *Context, err error) bool {
 		capability *CapabilityError
 		url        *URLRequired
 		fault      faultError
+		answer     *AnswerError
 	)
 	switch {
-	case errors.As(err, &need), errors.As(err, &rpc), errors.As(err, &fault):
+	case errors.As(err, &need), errors.As(err, &rpc), errors.As(err, &fault), errors.As(err, &answer):
 		return true
 	case errors.As(err, &capability):
 		return !c.x.Profile().ReverseCalls
@@ -104,10 +105,13 @@ func (s *Server) explain(c *Context, err error) *jsonrpc.Error {
 		capability *CapabilityError
 		url        *URLRequired
 		client     *ClientError
+		answer     *AnswerError
 	)
 	switch {
 	case errors.As(err, &rpc):
 		return rpc
+	case errors.As(err, &answer):
+		return answer.rpc()
 	case errors.As(err, &capability):
 		if c.x.Profile().ReverseCalls {
 			return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s", capability).WithReason(mcp.ReasonNoCapability)

@@ -78,6 +78,15 @@ func (c *Context) keep(key string, answer json.RawMessage) {
 	c.inputs.answers[key] = answer
 }
 
+// Forget drops the answer to a key, so that it is asked again: a handler that
+// has the user try once more uses it before it asks under the same key. The
+// keys that it does not forget keep their answers through all rounds.
+func (c *Context) Forget(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.inputs.answers, key)
+}
+
 // State reads what SetState kept in an earlier round into a value. It reports
 // false when there is none.
 func (c *Context) State(into any) (bool, error) {
@@ -115,7 +124,7 @@ func (c *Context) input(in Input) (json.RawMessage, error) {
 		return nil, in.err
 	}
 	if raw, ok := c.Answer(in.Key); ok {
-		return raw, in.verify(raw)
+		return c.verified(in, raw)
 	}
 	if err := c.mayAsk(in); err != nil {
 		return nil, err
@@ -127,7 +136,7 @@ func (c *Context) input(in Input) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return raw, in.verify(raw)
+	return c.verified(in, raw)
 }
 
 // Need asks for several inputs at once. It returns nil when all answers are
@@ -238,18 +247,38 @@ const (
 	capURL  mcp.Capability = mcp.CapElicitation + ".url"
 )
 
-func (in Input) verify(answer json.RawMessage) error {
+// verified holds an answer against its question. One that does not fit is
+// forgotten: the handler may ask again, under the same key.
+func (c *Context) verified(in Input, answer json.RawMessage) (json.RawMessage, error) {
 	if in.check == nil {
-		return nil
+		return answer, nil
 	}
 	if err := in.check(answer); err != nil {
-		return badAnswer(in.Key, err)
+		c.Forget(in.Key)
+		return nil, &AnswerError{Key: in.Key, Err: err}
 	}
-	return nil
+	return answer, nil
 }
 
-// badAnswer is what an answer is refused with that does not fit its question
-// (W32.11).
-func badAnswer(key string, err error) *jsonrpc.Error {
-	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the answer to %.100q is not valid: %s", key, oneLine(err))
+// AnswerError is an answer of the client that does not fit its question
+// (W32.11). Returned by a handler it becomes -32602; a handler may also ask
+// again.
+type AnswerError struct {
+	Key string
+	Err error
 }
+
+// Error implements error.
+func (e *AnswerError) Error() string {
+	return fmt.Sprintf("the answer to %.100q is not valid: %s", e.Key, oneLine(e.Err))
+}
+
+// Unwrap gives what does not fit.
+func (e *AnswerError) Unwrap() error { return e.Err }
+
+func (e *AnswerError) rpc() *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: e.Error(), Cause: e}
+}
+
+// badAnswer is the error that refuses an answer.
+func badAnswer(key string, err error) *jsonrpc.Error { return (&AnswerError{Key: key, Err: err}).rpc() }

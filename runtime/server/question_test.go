@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
@@ -106,5 +107,56 @@ func TestFormsAreSpeltAsTheRevisionHasThem(t *testing.T) {
 		if got := field(p.must("tools/call", `{"name":"q"}`), "content", 0, "text"); got != "r" {
 			t.Errorf("%s: %s", revision, got)
 		}
+	}
+}
+
+// A handler may have the user try again, in both eras, without losing what was
+// answered before.
+func TestAHandlerMayAskAgain(t *testing.T) {
+	s := server.New(server.Info{Name: "s"}, server.Options{})
+	must(t, s.AddTool(server.Tool{Name: "t"}, func(c *server.Context, _ json.RawMessage) (server.ToolOutcome, error) {
+		if _, err := c.Roots("roots"); err != nil {
+			return nil, err
+		}
+		for {
+			r, err := c.Elicit("who", nameForm)
+			var bad *server.AnswerError
+			if errors.As(err, &bad) && bad.Key == "who" {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if r.Action == server.Decline {
+				c.Forget("who")
+				continue
+			}
+			return server.TextResult(string(r.Content)), nil
+		}
+	}))
+	replies := []string{`{"action":"accept","content":{"name":""}}`, `{"action":"decline"}`, `{"action":"accept","content":{"name":"Ada"}}`}
+	old := newRig(t, s).connect(mcp.Revision20251125, allCaps)
+	n, asked := 0, 0
+	old.answer = func(method string, _ json.RawMessage) string {
+		if method == mcp.MethodRootsList {
+			asked++
+			return `"result":{"roots":[]}`
+		}
+		n++
+		return `"result":` + replies[n-1]
+	}
+	if got := field(old.must("tools/call", `{"name":"t"}`), "content", 0, "text"); got != `{"name":"Ada"}` || asked != 1 {
+		t.Errorf("2025-11-25: %s, roots asked %d times", got, asked)
+	}
+	p := newRig(t, s).connect(mcp.Revision20260728, allCaps)
+	result := p.must("tools/call", `{"name":"t","inputResponses":{"roots":{"roots":[]}}}`)
+	for _, reply := range replies {
+		if got := field(result, "inputRequests"); !strings.HasPrefix(got, `{"who":`) {
+			t.Fatalf("asked for %s", result)
+		}
+		result = p.must("tools/call", fmt.Sprintf(`{"name":"t","inputResponses":{"who":%s},"requestState":%q}`, reply, field(result, "requestState")))
+	}
+	if got := field(result, "content", 0, "text"); got != `{"name":"Ada"}` {
+		t.Errorf("2026-07-28: %s", result)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
@@ -108,7 +109,7 @@ func tooManyRounds() *jsonrpc.Error {
 func (c *Context) obtain(need *InputRequired) error {
 	if len(need.Requests) > 0 {
 		for _, in := range need.Requests {
-			c.drop(in.Key) // a key that is asked again is asked again
+			c.Forget(in.Key) // a key that is asked again is asked again
 		}
 		return c.Need(need.Requests...)
 	}
@@ -120,12 +121,6 @@ func (c *Context) obtain(need *InputRequired) error {
 	case <-c.Done():
 		return context.Cause(c.Context)
 	}
-}
-
-func (c *Context) drop(key string) {
-	c.mu.Lock()
-	delete(c.inputs.answers, key)
-	c.mu.Unlock()
 }
 
 // sealed is what a requestState carries: the answers of the rounds before, what
@@ -154,7 +149,9 @@ type inputRequest struct {
 // inputRequired ends a round (W32.4). Of what is asked, nothing may need a
 // capability that the client did not declare on this request (W32.6).
 func (s *Server) inputRequired(c *Context, need *InputRequired) dispatch.Outcome {
-	st := sealed{Digest: c.digest(), Made: s.clock.now(), Round: c.inputs.round + 1, Answers: c.inputs.answers, State: c.inputs.state}
+	c.mu.Lock()
+	st := sealed{Digest: c.digest(), Made: s.clock.now(), Round: c.inputs.round + 1, Answers: maps.Clone(c.inputs.answers), State: c.inputs.state}
+	c.mu.Unlock()
 	if st.Round > s.opt.MaxRounds {
 		return dispatch.Fail(tooManyRounds())
 	}
