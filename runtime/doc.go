@@ -44,11 +44,21 @@
 // get.go resumes exactly one stream (P2), drain.go ends what must end when the
 // server goes away (P24), and hook tells whoever watches.
 //
+// # Other ways in
+//
+// transport/duplex is the server's end of any connection that carries messages
+// both ways; what it finds out about a message and where it sends it is the same
+// as above. transport/stdio puts it on a pair of pipes (transport/ndjson frames
+// them), transport/memory on two queues (transport/queue), transport/httpsse on
+// the event stream of HTTP+SSE, which streamable serves on its own URL where it
+// is switched on. transport/internal/edge and envelope are what these fronts and
+// streamable share.
+//
 // # The other leg
 //
 // client talks to servers: client/peer is one conversation over a connection
 // with messages in and out, client/httpleg the same over streamable HTTP,
-// transport/ndjson the framing of pipes. salvage tells what can be saved of an
+// client/sseleg over HTTP+SSE. salvage tells what can be saved of an
 // answer that is broken.
 //
 // # What outlives a request
