@@ -53,34 +53,6 @@ func TestProgressRisesAndIsTheRequestsOwn(t *testing.T) {
 	})
 }
 
-// W20.5: a handler that reports very often neither fills its stream nor fails,
-// and the last step arrives.
-func TestAFloodOfNotificationsIsThinnedOut(t *testing.T) {
-	s := server.New(server.Info{Name: "s"}, server.Options{})
-	must(t, s.AddTool(server.Tool{Name: "t"}, func(c *server.Context, _ json.RawMessage) (server.ToolOutcome, error) {
-		for i := range 5000 {
-			if err := c.Progress(float64(i+1), 5000, ""); err != nil {
-				return nil, err
-			}
-			if err := c.Log(server.LevelInfo, "", i); err != nil {
-				return nil, err
-			}
-		}
-		return nil, nil
-	}))
-	p := newRig(t, s).connect(mcp.Revision20251125, `{}`)
-	p.must("tools/call", `{"name":"t","_meta":{"progressToken":1}}`)
-	last := ""
-	for _, n := range p.notes {
-		if n.Method == mcp.NotifyProgress {
-			last = field(n.Params, "progress")
-		}
-	}
-	if len(p.notes) < 64 || len(p.notes) > 250 || last != "5000" {
-		t.Errorf("%d notifications, the last step %s", len(p.notes), last)
-	}
-}
-
 func TestAHandlerKnowsItsRequest(t *testing.T) {
 	each(t, func() *server.Server {
 		s := server.New(server.Info{Name: "s"}, server.Options{})

@@ -67,6 +67,10 @@ func (s *Server) listen(ctx context.Context, x *dispatch.Exchange) dispatch.Outc
 		return dispatch.Fail(bad)
 	}
 	defer s.watchers.leave(l)
+	for uri := range l.uris {
+		s.interest.add(uri)
+	}
+	defer s.interest.remove(l.uris)
 	if len(p.Notifications.Tasks) > 0 {
 		var stop func()
 		honoured.Tasks, stop, bad = s.listenTasks(ctx, x, p.Notifications.Tasks, l.send)

@@ -73,6 +73,10 @@ type Options struct {
 	MaxSubscriptions int
 	// MaxListeners bounds the listens that are open at once [1024].
 	MaxListeners int
+	// Watched, when not nil, is told that a resource has its first subscriber,
+	// and that it has none any more, counting sessions and listens together. It
+	// must be quick and must not call the server.
+	Watched func(uri string, watched bool)
 	// Opened and Closed, when not nil, are told of legacy sessions: after
 	// initialize, and once when they have ended. They must be quick.
 	Opened   func(session dispatch.Session)
@@ -136,6 +140,8 @@ type Server struct {
 	seen atomic.Uint32
 
 	watchers watchers
+	interest interest
+	large    turns
 	methods  map[string]method
 }
 
@@ -144,7 +150,7 @@ var _ dispatch.Server = (*Server)(nil)
 // New makes a server. It starts nothing and needs no end; Close tells those
 // that listen to it that it goes away.
 func New(info Info, o Options) *Server {
-	s := &Server{info: info, opt: o.withDefaults(), keys: o.Keys, clock: newClock()}
+	s := &Server{info: info, opt: o.withDefaults(), keys: o.Keys, clock: newClock(), large: newTurns()}
 	if s.keys == nil {
 		s.keys = &seal.Keyring{Server: info.Name}
 		// One key of the right length: there is nothing to refuse.
@@ -152,6 +158,7 @@ func New(info Info, o Options) *Server {
 	}
 	s.identity = describe(info)
 	s.watchers.init(s)
+	s.interest.tell = o.Watched
 	s.methods = s.table()
 	return s
 }

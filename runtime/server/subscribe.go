@@ -25,13 +25,17 @@ func (s *Server) subscribe(_ context.Context, x *dispatch.Exchange) dispatch.Out
 	}
 	state.mu.Lock()
 	defer state.mu.Unlock()
-	if _, there := state.uris[uri]; !there && len(state.uris) >= s.opt.MaxSubscriptions {
+	_, there := state.uris[uri]
+	switch {
+	case there || state.over:
+		return empty()
+	case len(state.uris) >= s.opt.MaxSubscriptions:
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "the session has too many subscriptions").WithReason(mcp.ReasonBusy))
-	}
-	if state.uris == nil {
+	case state.uris == nil:
 		state.uris = map[string]struct{}{}
 	}
 	state.uris[uri] = struct{}{}
+	s.interest.add(uri)
 	return empty()
 }
 
@@ -44,7 +48,10 @@ func (s *Server) unsubscribe(_ context.Context, x *dispatch.Exchange) dispatch.O
 	}
 	state.mu.Lock()
 	defer state.mu.Unlock()
-	delete(state.uris, uri)
+	if _, there := state.uris[uri]; there {
+		delete(state.uris, uri)
+		s.interest.remove(map[string]struct{}{uri: {}})
+	}
 	return empty()
 }
 

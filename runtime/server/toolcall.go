@@ -42,7 +42,10 @@ func (s *Server) callTool(ctx context.Context, x *dispatch.Exchange) dispatch.Ou
 	if t.typed {
 		args = t.in.WithDefaults(args)
 	}
-	if err := t.in.Validate(args); err != nil {
+	if err := s.large.validate(ctx, t.in, args); err != nil {
+		if ctx.Err() != nil {
+			return dispatch.Fail(dispatch.Explain(context.Cause(ctx)))
+		}
 		return s.settled(c, t, s.badArguments(x.Profile(), t, err))
 	}
 	return s.callAsTask(c, t, func(c *Context) dispatch.Outcome { return s.invokeTool(c, t, args) })
@@ -106,10 +109,10 @@ func (s *Server) toolRounds(c *Context, t *toolEntry, args json.RawMessage) disp
 		case *InputRequired:
 			return nil, out, nil
 		case *ToolResult:
-			raw, err := s.toolResult(c.x.Profile(), t, out)
+			raw, err := s.toolResult(c, c.x.Profile(), t, out)
 			return raw, nil, err
 		case nil:
-			raw, err := s.toolResult(c.x.Profile(), t, &ToolResult{})
+			raw, err := s.toolResult(c, c.x.Profile(), t, &ToolResult{})
 			return raw, nil, err
 		}
 		return nil, nil, fmt.Errorf("tool %q: an outcome of type %T is not known here", t.tool.Name, out)
@@ -117,7 +120,7 @@ func (s *Server) toolRounds(c *Context, t *toolEntry, args json.RawMessage) disp
 }
 
 // toolResult checks a result against the output schema and encodes it.
-func (s *Server) toolResult(p mcp.Profile, t *toolEntry, r *ToolResult) ([]byte, error) {
+func (s *Server) toolResult(ctx context.Context, p mcp.Profile, t *toolEntry, r *ToolResult) ([]byte, error) {
 	if r == nil {
 		r = &ToolResult{}
 	}
@@ -133,7 +136,7 @@ func (s *Server) toolResult(p mcp.Profile, t *toolEntry, r *ToolResult) ([]byte,
 		if structured == nil {
 			return nil, ownFault(fmt.Errorf("tool %q: no structured content, but an output schema", t.tool.Name))
 		}
-		if err := t.out.Validate(structured); err != nil {
+		if err := s.large.validate(ctx, t.out, structured); err != nil {
 			return nil, ownFault(fmt.Errorf("tool %q: structured content does not fit the output schema: %w", t.tool.Name, err))
 		}
 	}

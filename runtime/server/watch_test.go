@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -392,5 +393,40 @@ func TestSlog(t *testing.T) {
 	}
 	if want := []string{`info {"a":1,"g":{"b":"2","c":true},"msg":"yes"}`, `error {"a":1,"g":{"b":"2","err":"x"},"msg":"bad"}`}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// The program behind a server looks at a resource while somebody watches it.
+func TestTheProgramIsToldWhatIsWatched(t *testing.T) {
+	heard := make(chan string, 16)
+	s := watched(t, server.Options{Watched: func(uri string, watched bool) { heard <- fmt.Sprint(uri, watched) }})
+	r := newRig(t, s)
+	p, q := r.connect(mcp.Revision20251125, `{}`), r.connect(mcp.Revision20250618, `{}`)
+	for _, peer := range []*peer{p, p, q} {
+		peer.must("resources/subscribe", `{"uri":"x:a"}`)
+	}
+	listen, _ := r.connect(mcp.Revision20260728, `{}`).listen(`{"resourceSubscriptions":["x:a","x:b"]}`)
+	p.must("resources/unsubscribe", `{"uri":"x:a"}`)
+	p.must("resources/unsubscribe", `{"uri":"x:a"}`)
+	for _, want := range []string{"x:atrue", "x:btrue"} {
+		if got := <-heard; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	listen.close()
+	if got := <-heard; got != "x:bfalse" {
+		t.Errorf("after the listen: %s", got)
+	}
+	if n := len(s.Sessions()); n != 2 {
+		t.Errorf("%d sessions", n)
+	}
+	for _, session := range s.Sessions() {
+		session.Close(io.EOF)
+	}
+	if got := <-heard; got != "x:afalse" {
+		t.Errorf("after the sessions: %s", got)
+	}
+	if n := len(s.Sessions()); n != 0 {
+		t.Errorf("%d sessions", n)
 	}
 }

@@ -40,6 +40,7 @@ type sessionState struct {
 
 	mu   sync.Mutex
 	uris map[string]struct{}
+	over bool
 }
 
 // stateOf is a session's state, nil without a session.
@@ -108,8 +109,22 @@ func (w *watchers) end(session dispatch.Session) {
 	delete(w.sessions, state)
 	w.mu.Unlock()
 	state.mu.Lock()
-	state.uris = nil
+	uris := state.uris
+	state.uris, state.over = nil, true
 	state.mu.Unlock()
+	w.s.interest.remove(uris)
+}
+
+// Sessions are the legacy sessions that are open now.
+func (s *Server) Sessions() []dispatch.Session {
+	w := &s.watchers
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := make([]dispatch.Session, 0, len(w.sessions))
+	for state := range w.sessions {
+		out = append(out, state.session)
+	}
+	return out
 }
 
 // changed notes that an item came or went.
@@ -239,13 +254,7 @@ func (s *Server) Broadcast(method string, params any) error {
 		raw = strictjson.OneLine(raw)
 	}
 	notice := jsonrpc.EncodeNotification(method, raw)
-	s.watchers.mu.Lock()
-	sessions := make([]dispatch.Session, 0, len(s.watchers.sessions))
-	for state := range s.watchers.sessions {
-		sessions = append(sessions, state.session)
-	}
-	s.watchers.mu.Unlock()
-	for _, session := range sessions {
+	for _, session := range s.Sessions() {
 		_ = session.Notify(notice) // its own loss, as above
 	}
 	return nil
