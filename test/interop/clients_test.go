@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/server"
 	"github.com/fairlead-dev/fairlead/test/conformance/record"
 	"github.com/fairlead-dev/fairlead/test/conformance/workload"
 )
@@ -19,19 +20,41 @@ import (
 // served is our server over HTTP until the end of the test.
 func served(t *testing.T) string {
 	t.Helper()
+	url, _ := servedWatched(t)
+	return url
+}
+
+// servedWatched also tells what passed. The tool `wait` is new: it reports
+// progress once and waits until it is cancelled.
+func servedWatched(t *testing.T) (string, *watch) {
+	t.Helper()
 	w, err := workload.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(record.Handler(w.Front(nil), log(t)))
+	err = w.Server.AddTool(server.Tool{Name: "wait"}, func(c *server.Context, _ json.RawMessage) (server.ToolOutcome, error) {
+		if err := c.Progress(1, 2, "waiting"); err != nil {
+			return nil, err
+		}
+		<-c.Done()
+		return nil, context.Cause(c)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &watch{Handler: w.Front(nil)}
+	web := httptest.NewServer(record.Handler(seen, log(t)))
 	t.Cleanup(func() {
 		web.CloseClientConnections()
 		web.Close()
 		if err := w.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
+		if n := seen.changed.Load(); n > 0 {
+			t.Errorf("%d answers changed the session's id", n) // P10
+		}
 	})
-	return web.URL + "/mcp"
+	return web.URL + "/mcp", seen
 }
 
 // event is one line of a foreign client.
@@ -47,11 +70,13 @@ type event struct {
 type foreignClient struct {
 	argv     func(url string) []string
 	revision string
-	// progress is how many of three notifications it hears at least: go-sdk
-	// hands them out beside the result, and may end before the last.
+	// progress is how many of three notifications it hears at least: SDKs
+	// that hand them out beside the result lose what comes with it.
 	progress int
 	// silent: roots are given by the SDK itself, uncounted.
 	silent bool
+	// mute: it cannot answer over this transport.
+	mute bool
 }
 
 func npm(sdk string) func(string) []string {
@@ -62,22 +87,25 @@ func npm(sdk string) func(string) []string {
 
 func goPeer(sdk string, more ...string) func(string) []string {
 	return func(url string) []string {
-		return append([]string{fromRoot(goClient), "-sdk", sdk, "-url", url, "-capable"}, more...)
+		return append([]string{fromRoot(goClient), "-sdk", sdk, "-url", url, "-timeout", patience.String(), "-capable"}, more...)
 	}
 }
 
 func clients() map[string]foreignClient {
 	return map[string]foreignClient{
-		"TypeScript v1":         {npm("v1"), mcp.Revision20251125, 3, false},
-		"TypeScript v2, legacy": {npm("v2-legacy"), mcp.Revision20251125, 3, false},
-		"TypeScript v2, auto":   {npm("v2"), mcp.Revision20260728, 3, false},
-		"go-sdk":                {goPeer("go-sdk"), mcp.Revision20260728, 1, true},
-		"go-sdk, 2025-11-25":    {goPeer("go-sdk", "-revision", mcp.Revision20251125), mcp.Revision20251125, 1, true},
-		"go-sdk, 2025-06-18":    {goPeer("go-sdk", "-revision", mcp.Revision20250618), mcp.Revision20250618, 1, true},
-		"go-sdk, 2024-11-05":    {goPeer("go-sdk", "-revision", mcp.Revision20241105), mcp.Revision20241105, 1, true},
-		"mcp-go":                {goPeer("mcp-go"), mcp.Revision20251125, 3, false}, // asked for its newest, it takes the one with sessions
-		"mcp-go, 2025-11-25":    {goPeer("mcp-go", "-revision", mcp.Revision20251125), mcp.Revision20251125, 3, false},
-		"mcp-go, 2025-03-26":    {goPeer("mcp-go", "-revision", mcp.Revision20250326), mcp.Revision20250326, 3, false},
+		"TypeScript v1":           {argv: npm("v1"), revision: mcp.Revision20251125, progress: 3},
+		"TypeScript v2, legacy":   {argv: npm("v2-legacy"), revision: mcp.Revision20251125, progress: 3},
+		"TypeScript v2, auto":     {argv: npm("v2"), revision: mcp.Revision20260728, progress: 3},
+		"go-sdk":                  {argv: goPeer("go-sdk"), revision: mcp.Revision20260728, progress: 1, silent: true},
+		"go-sdk, 2025-11-25":      {argv: goPeer("go-sdk", "-revision", mcp.Revision20251125), revision: mcp.Revision20251125, progress: 1, silent: true},
+		"go-sdk, 2025-06-18":      {argv: goPeer("go-sdk", "-revision", mcp.Revision20250618), revision: mcp.Revision20250618, progress: 1, silent: true},
+		"go-sdk, 2024-11-05":      {argv: goPeer("go-sdk", "-revision", mcp.Revision20241105), revision: mcp.Revision20241105, progress: 1, silent: true},
+		"mcp-go":                  {argv: goPeer("mcp-go"), revision: mcp.Revision20251125, progress: 3}, // asked for its newest, it takes the one with sessions
+		"mcp-go, 2025-11-25":      {argv: goPeer("mcp-go", "-revision", mcp.Revision20251125), revision: mcp.Revision20251125, progress: 3},
+		"TypeScript v1, HTTP+SSE": {argv: npm("v1-sse"), revision: mcp.Revision20251125, progress: 1},
+		"go-sdk, HTTP+SSE":        {argv: goPeer("go-sdk", "-sse"), revision: mcp.Revision20251125, progress: 1, silent: true},
+		"mcp-go, HTTP+SSE":        {argv: goPeer("mcp-go", "-sse"), revision: mcp.Revision20251125, progress: 1, mute: true},
+		"mcp-go, 2025-03-26":      {argv: goPeer("mcp-go", "-revision", mcp.Revision20250326), revision: mcp.Revision20250326, progress: 3},
 	}
 }
 
@@ -132,6 +160,9 @@ func TestForeignClientsAgainstOurServer(t *testing.T) {
 			}
 			if e := result("test_tool_with_progress"); e.Progress < f.progress {
 				t.Errorf("progress: %d notifications, %s", e.Progress, e.Result)
+			}
+			if f.mute {
+				return
 			}
 			for tool, kind := range map[string]string{
 				"test_elicitation":                         "elicitation",

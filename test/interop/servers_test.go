@@ -3,13 +3,16 @@
 package interop
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -131,6 +134,23 @@ func servers(t *testing.T) map[string]foreign {
 	}
 }
 
+// onPipes records what our client says and hears over pipes.
+func onPipes(l *record.Log) func(client.WireRecord) {
+	var mu sync.Mutex
+	ours, theirs := record.Writer(io.Discard, record.Ours, l), record.Writer(io.Discard, record.Theirs, l)
+	return func(r client.WireRecord) {
+		mu.Lock()
+		defer mu.Unlock()
+		to := theirs
+		if r.Sent {
+			to = ours
+		}
+		if r.Err == nil {
+			_, _ = to.Write(append(bytes.Clone(r.Raw), '\n'))
+		}
+	}
+}
+
 // answering are handlers with fixed answers.
 func answering() client.Handlers {
 	return client.Handlers{
@@ -159,7 +179,11 @@ func TestOurClientAgainstForeignServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := bounded(t)
-			c, err := client.Connect(ctx, client.Options{Server: f.target(t), Name: "fairlead-peers", Version: "1", Handlers: answering()})
+			o := client.Options{Server: f.target(t), Name: "fairlead-peers", Version: "1", Handlers: answering()}
+			if f.binding == mcp.Stdio {
+				o.Wire = onPipes(log(t))
+			}
+			c, err := client.Connect(ctx, o)
 			if err != nil {
 				t.Fatal(err)
 			}

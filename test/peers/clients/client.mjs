@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // One MCP client for the tests and the demo, on either TypeScript SDK.
 //
-//   client.mjs --sdk v1|v2|v2-legacy --url URL COMMAND [ARGS]
+//   client.mjs --sdk v1|v1-sse|v2|v2-legacy --url URL COMMAND [ARGS]
 //
-// Commands: list | call NAME [JSON] | spread NAME [COUNT] [MEMBER] | loop NAME [JSON] | hold
+// Commands: list | call NAME [JSON] | spread NAME [COUNT] [MEMBER] | loop NAME [JSON] | hold |
+//   patient NAME [JSON] | cancel NAME [COUNT]
 // Output: JSON lines on stdout. Exit code 0: done; 1: the server refused or
 // could not be reached (said on stderr); 2: wrong usage.
 import { parseArgs } from 'node:util';
@@ -23,6 +24,7 @@ const { values: o, positionals } = parseArgs({
 
 const sdks = {
   v1: { file: './sdk-v1.mjs' },
+  'v1-sse': { file: './sdk-v1.mjs', mode: 'sse' },
   v2: { file: './sdk-v2.mjs', mode: 'auto' },
   'v2-legacy': { file: './sdk-v2.mjs', mode: 'legacy' },
 };

@@ -12,21 +12,25 @@ type goSDK struct {
 	asks bool // for progress
 }
 
-func openGoSDK(ctx context.Context, url, rev string, capable bool) (session, error) {
+func openGoSDK(ctx context.Context, h how) (session, error) {
 	saw := &seen{}
 	var o *mcp.ClientOptions
-	if capable {
+	if h.capable {
 		o = goSDKAnswers(saw)
 	}
 	c := mcp.NewClient(&mcp.Implementation{Name: "fairlead-peer-go-sdk", Version: version}, o)
-	if capable {
+	if h.capable {
 		c.AddRoots(&mcp.Root{URI: "file:///peer", Name: "peer"})
 	}
-	s, err := c.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: rev})
+	var wire mcp.Transport = &mcp.StreamableClientTransport{Endpoint: h.url}
+	if h.sse {
+		wire = &mcp.SSEClientTransport{Endpoint: h.url}
+	}
+	s, err := c.Connect(ctx, wire, &mcp.ClientSessionOptions{ProtocolVersion: h.revision})
 	if err != nil {
 		return nil, err
 	}
-	return goSDK{s, saw, capable}, nil
+	return goSDK{s, saw, h.capable}, nil
 }
 
 // goSDKAnswers are fixed answers to what a server may ask.
@@ -40,11 +44,13 @@ func goSDKAnswers(saw *seen) *mcp.ClientOptions {
 			saw.sampling.Add(1)
 			return &mcp.CreateMessageResult{Model: "peer-model", Role: "assistant", StopReason: "endTurn", Content: &mcp.TextContent{Text: "sampled by the peer client"}}, nil
 		},
-		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { saw.progress.Add(1) },
+		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { saw.progressed() },
 	}
 }
 
 func (g goSDK) seen() *seen { return g.saw }
+
+func (g goSDK) onProgress(f func()) { g.saw.hear.Store(&f) }
 
 func (g goSDK) revision() string { return g.s.InitializeResult().ProtocolVersion }
 

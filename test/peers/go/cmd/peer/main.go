@@ -3,6 +3,9 @@
 //
 //	peer -sdk go-sdk|mcp-go -url URL [-revision 2025-11-25] list
 //	peer -sdk go-sdk|mcp-go -url URL [-revision 2025-11-25] call NAME [JSON]
+//	peer -sdk … patient NAME [JSON]   waits for a line on stdin before the call
+//	peer -sdk … cancel NAME [COUNT]   gives calls up at the first progress, then
+//	                                  waits for a line on stdin
 //
 // With -capable it answers what the server asks, with fixed answers, and says in
 // the result how often it was asked and how many progress notifications came.
@@ -11,6 +14,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
@@ -25,6 +29,8 @@ type session interface {
 	revision() string
 	list(ctx context.Context) ([]string, error)
 	call(ctx context.Context, name string, args map[string]any) (result any, failed bool, err error)
+	// onProgress is called with each notification from now on.
+	onProgress(f func())
 	close() error
 	// seen is what came of the server's own accord.
 	seen() *seen
@@ -32,7 +38,16 @@ type session interface {
 
 // seen counts, when the client is capable.
 type seen struct {
+	hear                                   atomic.Pointer[func()]
 	progress, elicitation, sampling, roots atomic.Int64
+}
+
+// progressed notes a progress notification.
+func (s *seen) progressed() {
+	s.progress.Add(1)
+	if f := s.hear.Load(); f != nil {
+		(*f)()
+	}
 }
 
 // counts is seen as the TypeScript clients print it.
@@ -47,23 +62,30 @@ func main() {
 	sdk := flag.String("sdk", "go-sdk", "go-sdk or mcp-go")
 	url := flag.String("url", "", "the MCP endpoint")
 	rev := flag.String("revision", "", "offer this protocol revision; empty: the SDK's newest")
+	sse := flag.Bool("sse", false, "HTTP+SSE")
 	capable := flag.Bool("capable", false, "answer what the server asks, and ask for progress")
 	timeout := flag.Duration("timeout", 30*time.Second, "bound of the whole run")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), *timeout)
 	defer cancel()
-	if err := run(ctx, *sdk, *url, *rev, *capable, flag.Args()); err != nil {
+	if err := run(ctx, *sdk, how{*url, *rev, *capable, *sse}, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, sdk, url, rev string, capable bool, args []string) error {
-	open, ok := map[string]func(context.Context, string, string, bool) (session, error){"go-sdk": openGoSDK, "mcp-go": openMCPGo}[sdk]
-	if !ok || url == "" || len(args) == 0 {
+// how says how to connect.
+type how struct {
+	url, revision string
+	capable, sse  bool
+}
+
+func run(ctx context.Context, sdk string, h how, args []string) error {
+	open, ok := map[string]func(context.Context, how) (session, error){"go-sdk": openGoSDK, "mcp-go": openMCPGo}[sdk]
+	if !ok || h.url == "" || len(args) == 0 {
 		return fmt.Errorf("usage: peer -sdk go-sdk|mcp-go -url URL list | call NAME [JSON]")
 	}
-	s, err := open(ctx, url, rev, capable)
+	s, err := open(ctx, h)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -76,7 +98,12 @@ func run(ctx context.Context, sdk, url, rev string, capable bool, args []string)
 			return err
 		}
 		emit("tools", map[string]any{"names": names})
-	case args[0] == "call" && len(args) > 1:
+	case args[0] == "cancel" && len(args) > 1:
+		return cancel(ctx, s, args[1:])
+	case (args[0] == "call" || args[0] == "patient") && len(args) > 1:
+		if args[0] == "patient" {
+			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+		}
 		in := map[string]any{}
 		if len(args) > 2 {
 			if err := json.Unmarshal([]byte(args[2]), &in); err != nil {
@@ -88,7 +115,7 @@ func run(ctx context.Context, sdk, url, rev string, capable bool, args []string)
 			return err
 		}
 		fields := map[string]any{"tool": args[1], "result": result}
-		if capable {
+		if h.capable {
 			fields["progress"], fields["seen"] = s.seen().progress.Load(), s.seen().counts()
 		}
 		emit("result", fields)
@@ -98,6 +125,28 @@ func run(ctx context.Context, sdk, url, rev string, capable bool, args []string)
 	default:
 		return fmt.Errorf("unknown command %q", args)
 	}
+	return nil
+}
+
+// cancel gives calls up at their first progress notification.
+func cancel(ctx context.Context, s session, args []string) error {
+	count := 10
+	if len(args) > 1 {
+		if _, err := fmt.Sscan(args[1], &count); err != nil {
+			return err
+		}
+	}
+	cancelled := 0
+	for range count {
+		call, stop := context.WithCancel(ctx)
+		s.onProgress(stop)
+		if _, _, err := s.call(call, args[0], map[string]any{}); err != nil {
+			cancelled++
+		}
+		stop()
+	}
+	emit("cancelled", map[string]any{"count": cancelled})
+	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 	return nil
 }
 

@@ -15,22 +15,29 @@ type mcpGo struct {
 	asks bool // for progress
 }
 
-func openMCPGo(ctx context.Context, url, rev string, capable bool) (session, error) {
+func openMCPGo(ctx context.Context, h how) (session, error) {
+	rev := h.revision
 	saw := &seen{}
 	var o []client.ClientOption
 	var wires []transport.StreamableHTTPCOption
-	if capable {
+	if h.capable {
 		o = []client.ClientOption{client.WithElicitationHandler(answers{saw}), client.WithSamplingHandler(answers{saw}), client.WithRootsHandler(answers{saw})}
 		wires = append(wires, transport.WithContinuousListening())
 	}
-	wire, err := transport.NewStreamableHTTP(url, wires...)
+	var wire transport.Interface
+	var err error
+	if h.sse {
+		wire, err = transport.NewSSE(h.url)
+	} else {
+		wire, err = transport.NewStreamableHTTP(h.url, wires...)
+	}
 	if err != nil {
 		return nil, err
 	}
 	c := client.NewClient(wire, o...)
 	c.OnNotification(func(n mcp.JSONRPCNotification) {
 		if n.Method == "notifications/progress" {
-			saw.progress.Add(1)
+			saw.progressed()
 		}
 	})
 	if err := c.Start(ctx); err != nil {
@@ -47,7 +54,7 @@ func openMCPGo(ctx context.Context, url, rev string, capable bool) (session, err
 		c.Close()
 		return nil, err
 	}
-	return mcpGo{c, r.ProtocolVersion, saw, capable}, nil
+	return mcpGo{c, r.ProtocolVersion, saw, h.capable}, nil
 }
 
 // answers are fixed answers to what a server may ask.
@@ -72,6 +79,8 @@ func (a answers) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRoot
 }
 
 func (m mcpGo) seen() *seen { return m.saw }
+
+func (m mcpGo) onProgress(f func()) { m.saw.hear.Store(&f) }
 
 func (m mcpGo) revision() string { return m.rev }
 

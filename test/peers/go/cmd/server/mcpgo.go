@@ -29,10 +29,8 @@ func mcpGo() program {
 		n := r.GetInt("n", 0)
 		for i := range n {
 			if m := r.Params.Meta; m != nil && m.ProgressToken != nil {
-				err := s.SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": m.ProgressToken, "progress": i + 1, "total": n, "message": "counting"})
-				if err != nil {
-					return nil, err
-				}
+				// Its queue may be full while the client is away.
+				_ = s.SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": m.ProgressToken, "progress": i + 1, "total": n, "message": "counting"})
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
