@@ -168,7 +168,7 @@ type discoverResult struct {
 // identity, in _meta.
 func (s *Server) discover(_ context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	raw, err := encode(discoverResult{
-		SupportedVersions: s.opt.Revisions.Modern(),
+		SupportedVersions: x.Offer().Modern(),
 		Capabilities:      s.capabilities(x),
 		Instructions:      s.info.Instructions,
 		Meta:              map[string]json.RawMessage{mcp.MetaServerInfo: s.identity.full},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
-	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/task"
 )
@@ -37,8 +36,6 @@ type Icon struct {
 type Options struct {
 	// PageSize is how many items a page of a list holds [100].
 	PageSize int
-	// Revisions are those that the fronts serve, for server/discover [all].
-	Revisions mcp.Offer
 	// Cache are the hints of 2026-07-28 on lists and reads.
 	Cache Cache
 	// Keys seal cursors and requestState. Servers that stand for one another
