@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 	uphttp "github.com/fairlead-dev/fairlead/sidecar/upstream/http"
 )
 
@@ -91,7 +92,7 @@ func behind(t *testing.T, s *site) *rig {
 	u, _ := url.Parse(hs.URL)
 	_, port, _ := net.SplitHostPort(u.Host)
 	n, _ := strconv.Atoi(port)
-	w := uphttp.New(uphttp.Config{Port: n, Path: "/mcp", Hold: 5 * time.Second})
+	w := uphttp.New(uphttp.Config{Port: n, Era: upstream.EraLegacy, Path: "/mcp", Hold: 5 * time.Second})
 	r := &rig{t: t, events: &events{}}
 	r.front = front(t, proxy.New(proxy.Config{Workload: w, Hooks: r.events.hooks()}), func() {
 		ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)

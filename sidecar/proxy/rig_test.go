@@ -25,6 +25,7 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/agent"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 	upstdio "github.com/fairlead-dev/fairlead/sidecar/upstream/stdio"
 )
 
@@ -155,7 +156,7 @@ func serve(t testing.TB, s script) *rig {
 	if err := os.WriteFile(r.child.file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := upstdio.Config{Starter: r.child, MaxProcesses: 8, MaxMessageBytes: 1 << 20, Startup: 20 * time.Second}
+	cfg := upstdio.Config{Starter: r.child, Era: upstream.EraLegacy, MaxProcesses: 8, MaxMessageBytes: 1 << 20, Startup: 20 * time.Second}
 	cfg.Hooks.Peer.Noise = func(line string) {
 		r.events.mu.Lock()
 		defer r.events.mu.Unlock()

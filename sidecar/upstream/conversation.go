@@ -15,6 +15,8 @@ import (
 type Conversation interface {
 	// Discovered is what the workload said of itself last; never nil.
 	Discovered() *Discovered
+	// Discover asks the workload again (B16: after -32022).
+	Discover(ctx context.Context) (*Discovered, error)
 	// Call makes a request whose params carry the envelope already. It is
 	// peer.Peer's; Request.Value may be a peer.Handler, which gets what belongs
 	// to the request. Request.Revision is the conversation's own business.

@@ -63,6 +63,10 @@ type Config struct {
 	// from it (D4); nil costs nothing. Links run where they may wait: on the
 	// caller's goroutine, or on one that delays nobody else.
 	Send, Receive middleware.Middleware
+	// Stateless: the server is of a revision without a handshake. It makes no
+	// requests, and whatever looks like one is dropped, because no answer may
+	// be written to it (W18.4).
+	Stateless bool
 	// Budget bounds the bytes of notifications that wait for their consumer;
 	// what does not fit goes, oldest first. It may be nil.
 	Budget Budget

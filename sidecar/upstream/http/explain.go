@@ -9,12 +9,12 @@ import (
 )
 
 // errSilent: the workload did not finish the handshake in time.
-var errSilent = errors.New("no answer to initialize in time")
+var errSilent = errors.New("no answer to the handshake in time")
 
 // explain words a handshake that failed.
 func explain(err error) error {
 	reason := config.ReasonBadHandshake
-	switch peer.ReasonOf(err) {
+	switch innermost(err) {
 	case peer.Unreachable:
 		reason = config.ReasonRefused
 	case peer.Status, peer.Auth, peer.HostRefused, peer.Redirected, peer.SessionGone:
@@ -26,4 +26,13 @@ func explain(err error) error {
 		reason = config.ReasonNoAnswer
 	}
 	return &upstream.HandshakeError{Reason: reason, Err: err}
+}
+
+// innermost is the reason underneath: a session that could not be opened again
+// because nobody listens is a workload where nobody listens.
+func innermost(err error) (reason peer.Reason) {
+	for f := new(peer.Failure); errors.As(err, &f); err = f.Err {
+		reason = f.Reason
+	}
+	return reason
 }

@@ -28,17 +28,16 @@ func (w *Workload) Instance(ctx context.Context, key upstream.Key) (upstream.Lea
 	return w.instance(ctx, key, w.cfg.Hold, w.cfg.Startup)
 }
 
-// Handshake says who the workload is: it opens the session that anonymous
+// greet says who a legacy workload is: it opens the session that anonymous
 // clients without capabilities share, and keeps it; one that is there already
 // is asked whether it still holds. It does not wait for a workload that is not
 // there.
-func (w *Workload) Handshake(ctx context.Context) (upstream.Info, error) {
-	startup := w.cfg.Startup
-	if deadline, ok := ctx.Deadline(); ok {
-		startup = min(startup, time.Until(deadline)*9/10) // ours first: it can be explained
-	}
+func (w *Workload) greet(ctx context.Context, startup time.Duration) (upstream.Info, error) {
 	lease, err := w.instance(ctx, upstream.Key{}, 0, startup)
 	if err != nil {
+		if e, ok := upstream.RPC(err); ok && e.Code == mcp.CodeUnsupportedRevision {
+			w.era.Doubt() // B1.5
+		}
 		return upstream.Info{}, err
 	}
 	defer lease.Release()
@@ -164,12 +163,4 @@ func (w *Workload) pin(key upstream.Key, in *instance) (upstream.Lease, bool) {
 		in.pins--
 		in.touched = time.Now()
 	}}, true
-}
-
-// Era is how the workload is spoken to.
-func (w *Workload) Era(context.Context) (upstream.Era, error) { return upstream.EraLegacy, nil }
-
-// Conversation is for workloads of the modern era.
-func (w *Workload) Conversation(context.Context) (upstream.Conversation, error) {
-	return nil, upstream.ErrOtherEra
 }

@@ -3,8 +3,6 @@ package http
 import (
 	"context"
 	"errors"
-	"net"
-	"strconv"
 	"sync"
 	"time"
 
@@ -71,16 +69,7 @@ func (w *Workload) open(ctx context.Context, params []byte, handler peer.Handler
 
 // shake opens a session.
 func (l *leg) shake(ctx context.Context, startup time.Duration) (*conn, *peer.Init, error) {
-	host := func(name string) string { return net.JoinHostPort(name, strconv.Itoa(l.w.cfg.Port)) }
-	c := &conn{http: httpleg.New(httpleg.Config{
-		URL:             l.w.url,
-		HTTP:            l.w.client,
-		Host:            host("127.0.0.1"), // R19
-		AltHost:         host("localhost"), // C20
-		MaxMessageBytes: l.w.cfg.MaxMessageBytes,
-		Listen:          true, // P6
-		Hooks:           l.w.cfg.Hooks.Leg,
-	})}
+	c := &conn{http: httpleg.New(l.w.leg(true))}
 	c.Peer = peer.New(c.http, peer.Config{Handler: l.handler, Hooks: l.w.cfg.Hooks.Peer, Budget: l.w.cfg.Budget})
 	ctx, stop := context.WithTimeoutCause(ctx, startup, errSilent)
 	defer stop()
@@ -200,12 +189,14 @@ func (l *leg) end(cause error) {
 	l.w.finish(c, cause)
 }
 
+func (l *leg) quiet(ctx context.Context) { quiet(ctx, l.current()) }
+
 // quiet returns when nothing is in flight or ctx ends.
-func (l *leg) quiet(ctx context.Context) {
+func quiet(ctx context.Context, of interface{ Idle() (time.Time, bool) }) {
 	t := time.NewTicker(20 * time.Millisecond)
 	defer t.Stop()
 	for {
-		if _, idle := l.current().Idle(); idle {
+		if _, idle := of.Idle(); idle {
 			return
 		}
 		select {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 	"go.uber.org/goleak"
 )
 
@@ -137,7 +138,15 @@ func (s *server) ServeHTTP(w nethttp.ResponseWriter, r *nethttp.Request) {
 	}
 }
 
+// bubble runs f with a workload that is known to be of the legacy era.
 func bubble(t *testing.T, cfg Config, f func(t *testing.T, w *Workload, s *server)) {
+	t.Helper()
+	cfg.Era = upstream.EraLegacy
+	virtual(t, cfg, f)
+}
+
+// virtual runs f in virtual time.
+func virtual(t *testing.T, cfg Config, f func(t *testing.T, w *Workload, s *server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{conns: make(chan net.Conn), done: make(chan struct{}), sessions: map[string]bool{}}

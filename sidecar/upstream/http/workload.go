@@ -29,6 +29,9 @@ type Config struct {
 	// Port and Path are where the workload listens on loopback.
 	Port int
 	Path string
+	// Era is how the workload is spoken to, where that is configured (B1.1);
+	// "" finds out.
+	Era upstream.Era
 	// Hold is how long a request waits for a workload that is not there (P1).
 	Hold time.Duration
 	// Idle ends a shared session that nobody uses.
@@ -69,6 +72,8 @@ type Workload struct {
 	mu        sync.Mutex
 	legs      map[*leg]struct{}
 	instances map[upstream.Key]*instance
+	era       upstream.Verdict
+	talk      talker
 	closed    bool
 	wg        sync.WaitGroup
 }
@@ -112,6 +117,8 @@ func New(cfg Config) *Workload {
 		ReadBufferSize:  16 << 10,
 	}
 	w.client = &nethttp.Client{Transport: w.transport}
+	w.era.Fixed, w.era.Find = cfg.Era, w.findEra
+	w.talk.begin(w)
 	return w
 }
 
@@ -168,6 +175,7 @@ func (w *Workload) Shutdown(ctx context.Context) {
 		})
 	}
 	wg.Wait()
+	w.talk.end(ctx)
 	w.wg.Wait()
 	w.transport.CloseIdleConnections()
 }

@@ -27,15 +27,10 @@ func (p *Pool) Instance(ctx context.Context, key upstream.Key) (upstream.Lease, 
 	return p.instance(ctx, key, p.cfg.Hold, p.cfg.Startup)
 }
 
-// Handshake says who the workload is: it starts the process that anonymous
+// greet says who a legacy workload is: it starts the process that anonymous
 // clients without capabilities share, and keeps it. It does not wait for room
 // or for a workload that is not there.
-func (p *Pool) Handshake(ctx context.Context) (upstream.Info, error) {
-	startup := p.cfg.Startup
-	if deadline, ok := ctx.Deadline(); ok {
-		// The process's clock first: it knows what went wrong.
-		startup = min(startup, time.Until(deadline)*9/10)
-	}
+func (p *Pool) greet(ctx context.Context, startup time.Duration) (upstream.Info, error) {
 	lease, err := p.instance(ctx, upstream.Key{}, 0, startup)
 	if errors.Is(err, upstream.ErrBusy) {
 		if info, ok := p.living(ctx); ok {
@@ -43,6 +38,9 @@ func (p *Pool) Handshake(ctx context.Context) (upstream.Info, error) {
 		}
 	}
 	if err != nil {
+		if e, ok := upstream.RPC(err); ok && e.Code == mcp.CodeUnsupportedRevision {
+			p.era.Doubt() // B1.5
+		}
 		return upstream.Info{}, err
 	}
 	defer lease.Release()
@@ -88,7 +86,7 @@ func (p *Pool) instance(ctx context.Context, key upstream.Key, hold, startup tim
 		if begin {
 			// The attempt outlives a caller that goes away: others may wait
 			// for it, and the next one will want it.
-			go p.begin(key, in, hold, startup)
+			go p.begin(p.ctx, key, in, hold, startup)
 		}
 		select {
 		case <-in.ready:
@@ -130,8 +128,8 @@ func (in *instance) over() bool {
 	}
 }
 
-func (p *Pool) begin(key upstream.Key, in *instance, hold, startup time.Duration) {
-	ctx, stop := context.WithTimeout(p.ctx, hold+2*startup)
+func (p *Pool) begin(life context.Context, key upstream.Key, in *instance, hold, startup time.Duration) {
+	ctx, stop := context.WithTimeout(life, hold+2*startup)
 	defer stop()
 	proc, err := p.launch(ctx, hold, launch{
 		params:  upstream.InitializeParams(key),
@@ -172,12 +170,4 @@ func (p *Pool) pin(in *instance) (upstream.Lease, bool) {
 		in.proc.pins--
 		in.proc.touched = time.Now()
 	}}, true
-}
-
-// Era is how the workload is spoken to.
-func (p *Pool) Era(context.Context) (upstream.Era, error) { return upstream.EraLegacy, nil }
-
-// Conversation is for workloads of the modern era.
-func (p *Pool) Conversation(context.Context) (upstream.Conversation, error) {
-	return nil, upstream.ErrOtherEra
 }

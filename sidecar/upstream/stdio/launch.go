@@ -26,6 +26,10 @@ type launch struct {
 	ended     func(error)
 	shared    bool
 	startup   time.Duration // bounds the handshake
+	// modern: nothing is agreed on, the process is asked who it is (B1.2).
+	modern bool
+	// probe: that it cannot say so is an answer and no failure (P19).
+	probe bool
 }
 
 // launch gets a slot, starts a process and shakes hands. hold bounds the
@@ -54,7 +58,9 @@ func (p *Pool) launch(ctx context.Context, hold time.Duration, l launch) (*proce
 	}
 	began := time.Now()
 	proc, err := p.adopt(ctx, child, l)
-	p.started(time.Since(began), err)
+	if !l.probe || err == nil {
+		p.started(time.Since(began), err)
+	}
 	return proc, err
 }
 
@@ -97,7 +103,7 @@ func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, erro
 	proc := &process{pool: p, child: child, shared: l.shared, born: now, touched: now, listening: l.listening}
 	proc.link = peer.NewStdio(ndjson.Config{In: child.Stdin(), Out: child.Stdout(), MaxMessageBytes: p.cfg.MaxMessageBytes})
 	talk := newTalk(p.cfg.Hooks.Peer)
-	proc.Peer = peer.New(proc.link, peer.Config{Handler: l.handler, Hooks: talk.hooks(), Ended: proc.peerEnded, Budget: p.cfg.Budget})
+	proc.Peer = peer.New(proc.link, l.config(peer.Config{Handler: l.handler, Hooks: talk.hooks(), Ended: proc.peerEnded, Budget: p.cfg.Budget}))
 
 	p.mu.Lock()
 	p.reserved--
@@ -115,8 +121,18 @@ func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, erro
 
 	shake, stop := context.WithTimeoutCause(ctx, l.startup, errSilent)
 	defer stop()
-	init, err := proc.Peer.Initialize(shake, l.params, upstream.Accept)
+	var err error
+	var met greeting
+	if l.modern {
+		met.discovered, err = upstream.Discover(shake, proc.Peer)
+	} else {
+		met.init, err = proc.Peer.Initialize(shake, l.params, upstream.Accept)
+	}
 	if err != nil {
+		if l.probe {
+			proc.finish(EndProbe, err)
+			return nil, err
+		}
 		proc.finish(EndStartup, err)
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
@@ -125,10 +141,18 @@ func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, erro
 		return nil, explainHandshake(err, proc, talk)
 	}
 	p.start.Worked()
-	if !proc.handOver(init, l.ended) {
+	if !proc.handOver(met, l.ended) {
 		return nil, explainHandshake(proc.Peer.Err(), proc, talk)
 	}
 	return proc, nil
+}
+
+// config is c for what is started.
+func (l *launch) config(c peer.Config) peer.Config {
+	if l.modern {
+		c.Stateless, c.MaxPending = true, maxTalks
+	}
+	return c
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

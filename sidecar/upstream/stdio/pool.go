@@ -26,6 +26,9 @@ type Config struct {
 	// MaxProcesses bounds the processes of this pod, those that are being
 	// ended included.
 	MaxProcesses int
+	// Era is how the workload is spoken to, where that is configured (B1.1);
+	// "" finds out.
+	Era upstream.Era
 	// Idle ends a process with nothing in flight and no client listening
 	// (P15).
 	Idle time.Duration
@@ -56,6 +59,7 @@ const (
 	EndCrashed  End = "crashed" // by itself, or it stopped reading
 	EndStartup  End = "startup" // it never finished its handshake
 	EndShutdown End = "shutdown"
+	EndProbe    End = "probe" // it was started to find out the era (P19)
 )
 
 // Hooks observe a Pool. Nil members are skipped; they must not block.
@@ -79,6 +83,8 @@ type Pool struct {
 	cancel context.CancelCauseFunc
 	start  upstream.Backoff // handshakes that failed
 	crash  upstream.Backoff // shared processes that died young
+	era    upstream.Verdict
+	talk   talker
 
 	mu        sync.Mutex
 	procs     map[*process]struct{}
@@ -86,6 +92,7 @@ type Pool struct {
 	waiting   []*waiter
 	retry     *time.Timer // looks again for somebody to evict
 	instances map[upstream.Key]*instance
+	modern    *instance // the process of the conversation
 	closed    bool
 	gone      sync.WaitGroup
 }
@@ -105,7 +112,7 @@ func New(cfg Config) *Pool {
 		cfg.MaxWaiting = DefaultMaxWaiting
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &Pool{
+	p := &Pool{
 		cfg:       cfg,
 		ctx:       ctx,
 		cancel:    cancel,
@@ -114,6 +121,9 @@ func New(cfg Config) *Pool {
 		procs:     map[*process]struct{}{},
 		instances: map[upstream.Key]*instance{},
 	}
+	p.era.Fixed, p.era.Find = cfg.Era, p.findEra
+	p.talk.pool = p
+	return p
 }
 
 // OpenSession starts a process for one client session and shakes hands as the
@@ -138,7 +148,7 @@ func (p *Pool) Check(ctx context.Context) error {
 	if err := p.cfg.Starter.Check(ctx); err != nil {
 		return explainStart(err)
 	}
-	return nil
+	return p.mute()
 }
 
 // Processes is how many processes there are, those being ended included.

@@ -23,7 +23,7 @@ type process struct {
 	pool  *Pool
 	child Child
 	link  *peer.Stdio
-	init  *peer.Init
+	greeting
 	level upstream.Level
 
 	// Guarded by pool.mu.
@@ -41,6 +41,14 @@ type process struct {
 	shared bool
 	born   time.Time
 }
+
+// greeting is what the process said of itself in its handshake: one of the two.
+type greeting struct {
+	init       *peer.Init
+	discovered *upstream.Discovered
+}
+
+func (g greeting) met() bool { return g.init != nil || g.discovered != nil }
 
 var _ upstream.Leg = (*process)(nil)
 
@@ -157,7 +165,7 @@ func (p *process) stop() {
 func (p *process) peerEnded(f *peer.Failure) {
 	p.pool.mu.Lock()
 	why := EndCrashed
-	if p.init == nil {
+	if !p.met() {
 		why = EndStartup
 	}
 	p.pool.mu.Unlock()
@@ -221,10 +229,10 @@ func (p *process) tellEnded(cause error) {
 }
 
 // handOver gives the process to its owner; false when it has ended meanwhile.
-func (p *process) handOver(init *peer.Init, ended func(error)) bool {
+func (p *process) handOver(met greeting, ended func(error)) bool {
 	p.pool.mu.Lock()
 	defer p.pool.mu.Unlock()
-	p.init, p.ended = init, ended
+	p.greeting, p.ended = met, ended
 	p.used, p.touched = !p.shared, time.Now()
 	return !p.over
 }

@@ -149,7 +149,15 @@ type rig struct {
 	held []string
 }
 
+// bubble runs f with a workload that is known to be of the legacy era.
 func bubble(t *testing.T, cfg Config, f func(t *testing.T, r *rig)) {
+	t.Helper()
+	cfg.Era = upstream.EraLegacy
+	virtual(t, cfg, f)
+}
+
+// virtual runs f in virtual time.
+func virtual(t *testing.T, cfg Config, f func(t *testing.T, r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t, starter: &starter{program: polite, keys: map[string]bool{}}}
