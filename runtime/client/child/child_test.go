@@ -46,7 +46,9 @@ func play(part string) {
 	case "stubborn": // ends only by KILL
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println(`"ready"`)
-		select {}
+		for {
+			time.Sleep(time.Hour)
+		}
 	case "polite": // ends by TERM, not by the end of its input
 		stop := make(chan os.Signal, 1)
 		signal.Notify(stop, syscall.SIGTERM)
