@@ -48,17 +48,13 @@ func (s *Store[T]) arm(now time.Time) {
 	s.timer.Reset(max(s.queue[0].expires.Sub(now), time.Millisecond))
 }
 
-// remove takes an entry out; false when it is out already. s.mu is held.
-func (s *Store[T]) remove(e *entry[T]) bool {
-	if e.at < 0 {
-		return false
-	}
+// remove takes an entry out that is in; s.mu is held.
+func (s *Store[T]) remove(e *entry[T]) {
 	heap.Remove(&s.queue, e.at)
 	delete(s.entries, e.key)
 	if s.owners[e.account]--; s.owners[e.account] == 0 {
 		delete(s.owners, e.account)
 	}
-	return true
 }
 
 // expired takes out what has expired; s.mu is held.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -228,7 +229,11 @@ func TestExpiry(t *testing.T) {
 // from where it was set.
 func TestTheClockIsInjected(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	o := handle.Options[cart]{TTL: time.Minute, Now: func() time.Time { return now }}
+	asked := 0
+	o := handle.Options[cart]{TTL: time.Minute, Now: func() time.Time { return now }, Authorize: func(context.Context, handle.Owner, handle.Use, cart) error {
+		asked++
+		return nil
+	}}
 	s := store(t, o)
 	defer s.Close()
 	sealed, err := handle.NewSealed(o)
@@ -242,6 +247,9 @@ func TestTheClockIsInjected(t *testing.T) {
 	}
 	now = now.Add(time.Minute)
 	is(t, second(s.Get(t.Context(), alice, h)), handle.ErrUnknown)
+	if asked != 2 { // for the two that were made
+		t.Errorf("asked %d times", asked)
+	}
 	is(t, second(sealed.Get(t.Context(), alice, travels)), nil) // other pods' clocks may be behind
 	now = now.Add(handle.Skew)
 	is(t, second(sealed.Get(t.Context(), alice, travels)), handle.ErrUnknown)
@@ -446,5 +454,48 @@ func BenchmarkPutGetRevoke(b *testing.B) {
 		if err := s.Revoke(b.Context(), alice, h); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// What ends while it is used is used no more, and released once.
+func TestEndsWhileInUse(t *testing.T) {
+	var s *handle.Store[cart]
+	released := make(chan struct{}, 9)
+	end := func() { // as somebody else would
+		go s.RevokeAll(alice)
+		for s.Len() > 0 {
+			runtime.Gosched()
+		}
+	}
+	revokeOn := handle.Use("")
+	s = store(t, handle.Options[cart]{
+		Released: func(cart) { released <- struct{}{} },
+		Authorize: func(_ context.Context, _ handle.Owner, use handle.Use, _ cart) error {
+			if use == revokeOn {
+				end()
+			}
+			return nil
+		},
+	})
+	ops := map[handle.Use]func(h string) error{
+		handle.Read:   func(h string) error { return second(s.Get(t.Context(), alice, h)) },
+		handle.Change: func(h string) error { return second(s.Update(t.Context(), alice, h, adds("x"))) },
+		handle.Revoke: func(h string) error { return s.Revoke(t.Context(), alice, h) },
+		"": func(h string) error {
+			return second(s.Update(t.Context(), alice, h, func(c cart) (cart, error) { end(); return c, nil }))
+		},
+	}
+	for use, op := range ops {
+		h := put(t, s, alice)
+		revokeOn = use
+		if err := op(h); !errors.Is(err, handle.ErrUnknown) {
+			t.Errorf("%s: %v", use, err)
+		}
+		revokeOn = ""
+		<-released
+	}
+	s.Close()
+	if len(released) > 0 {
+		t.Error("released twice")
 	}
 }

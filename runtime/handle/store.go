@@ -147,12 +147,6 @@ func (s *Store[T]) Revoke(ctx context.Context, owner Owner, handle string) error
 	if err := s.use(ctx, owner, Revoke, e, e.value); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	mine := s.remove(e)
-	s.mu.Unlock()
-	if !mine {
-		return ErrUnknown
-	}
 	s.release(e)
 	return nil
 }
@@ -164,7 +158,8 @@ func (s *Store[T]) RevokeAll(owner Owner) int {
 	s.mu.Lock()
 	var gone []*entry[T]
 	for _, e := range s.entries {
-		if e.account == account && s.remove(e) {
+		if e.account == account {
+			s.remove(e)
 			gone = append(gone, e)
 		}
 	}
@@ -215,7 +210,8 @@ func (s *Store[T]) find(owner Owner, handle string) (*entry[T], error) {
 	return e, nil
 }
 
-// use asks whether the caller may, and counts it as a use.
+// use asks whether the caller may, and counts it as a use: the last one, if it
+// is to revoke the handle.
 func (s *Store[T]) use(ctx context.Context, owner Owner, use Use, e *entry[T], value T) error {
 	if err := s.o.allow(ctx, owner, use, value); err != nil {
 		return err
@@ -226,7 +222,9 @@ func (s *Store[T]) use(ctx context.Context, owner Owner, use Use, e *entry[T], v
 	if e.at < 0 || !now.Before(e.expires) {
 		return ErrUnknown // it ended while we asked
 	}
-	if s.o.Idle > 0 {
+	if use == Revoke {
+		s.remove(e)
+	} else if s.o.Idle > 0 {
 		e.expires = s.until(e, now)
 		heap.Fix(&s.queue, e.at)
 		s.arm(now)

@@ -23,9 +23,8 @@ type later struct {
 	answer, result chan dispatch.Outcome
 
 	mu     sync.Mutex
-	unlink func() bool // cuts the work from the request; false when that has ended
+	unlink func() bool // cuts the work from the request; false when one of them has ended
 	became bool
-	over   bool
 }
 
 // callLater runs a call that may become a task. Its context is the request's
@@ -57,7 +56,6 @@ func (l *later) link() {
 func (l *later) finish(o dispatch.Outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.over = true
 	if l.became {
 		l.result <- o
 		return
@@ -91,7 +89,7 @@ func (c *Context) BecomeTask() (*task.Handle, error) {
 func (l *later) become(c *Context) (made task.Task, handle *task.Handle, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over || l.became || !l.unlink() {
+	if !l.unlink() {
 		return made, nil, context.Cause(c.Context)
 	}
 	handles := make(chan *task.Handle, 1)

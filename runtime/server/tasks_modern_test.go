@@ -506,3 +506,57 @@ func TestListenWhileTheStoreIsDown(t *testing.T) {
 		}
 	})
 }
+
+// A request that could not become a task ends as requests do.
+func TestACallThatCouldNotBecomeATask(t *testing.T) {
+	tasksBubble(t, task.Options{PerOwner: 1}, func(t *testing.T, r *tasksRig) {
+		ended := make(chan error, 1)
+		r.tool("sleeps", server.TaskOptional, sleeps)
+		r.add(server.Tool{Name: "later", TaskSupport: server.TaskOptional, TaskLater: true}, func(c *server.Context) (string, error) {
+			for range 2 {
+				if h, err := c.BecomeTask(); h != nil || err == nil {
+					t.Errorf("got %v, %v", h, err)
+				}
+			}
+			<-c.Done()
+			ended <- context.Cause(c)
+			return "", nil
+		})
+		a := r.modern("ann", withTasks)
+		a.start("sleeps")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		a.ctx = ctx
+		done := make(chan jsonrpc.Outcome, 1)
+		go func() { done <- a.do("tools/call", `{"name":"later"}`) }()
+		synctest.Wait()
+		cancel(dispatch.ErrDisconnected)
+		<-done
+		if err := <-ended; !errors.Is(err, dispatch.ErrDisconnected) {
+			t.Errorf("ended by %v", err)
+		}
+	})
+}
+
+// A handler that was left behind by its own bound makes no task any more.
+func TestALateHandlerMakesNoTask(t *testing.T) {
+	tasksBubble(t, task.Options{}, func(t *testing.T, r *tasksRig) {
+		tried := make(chan error, 1)
+		r.add(server.Tool{Name: "late", TaskSupport: server.TaskOptional, TaskLater: true, Timeout: time.Second}, func(c *server.Context) (string, error) {
+			time.Sleep(time.Minute)
+			h, err := c.BecomeTask()
+			if h != nil {
+				t.Error("it became one")
+			}
+			tried <- err
+			return "", nil
+		})
+		a := r.modern("ann", withTasks)
+		a.refused(-32603, `"timeout"`, "tools/call", `{"name":"late"}`)
+		if err := <-tried; err == nil {
+			t.Error("no error")
+		}
+		if tasks, _, err := r.engine.List(t.Context(), task.Owner{Principal: "ann"}, "", 0); err != nil || len(tasks) != 0 {
+			t.Errorf("%v, %v", tasks, err)
+		}
+	})
+}

@@ -172,7 +172,7 @@ func (r *Record) answer(answers map[string]jsonrpc.Outcome) error {
 		if !given || in.Answered() || o.IsZero() {
 			continue
 		}
-		in.Result, in.Err, in.Carrier = o.Result, o.Err, ""
+		in.Result, in.Err = o.Result, o.Err
 		fits = true
 	}
 	if !fits {

@@ -229,3 +229,19 @@ func TestAskFromSeveralSides(t *testing.T) {
 		}
 	})
 }
+
+// The bound counts what waits already.
+func TestQuestionsAreBoundedTogether(t *testing.T) {
+	bubble(t, task.Options{Inputs: 2}, func(t *testing.T, r *rig) {
+		made := r.start(alice, call, func(ctx context.Context, h *task.Handle) jsonrpc.Outcome {
+			go func() { _, _ = h.Ask(ctx, question("a"), question("b")) }()
+			time.Sleep(time.Second)
+			_, err := h.Ask(ctx, question("c"))
+			return jsonrpc.Fail(task.RPC(err))
+		})
+		time.Sleep(time.Second)
+		if got := r.status(alice, made.ID, task.Failed); got.Outcome.Err.Reason() != task.ReasonLimit {
+			t.Errorf("got %+v", got)
+		}
+	})
+}

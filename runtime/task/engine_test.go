@@ -222,6 +222,7 @@ func TestTimeToLive(t *testing.T) {
 		"a wish":            {2 * time.Minute, 2 * time.Minute},
 		"too little":        {time.Second, 10 * time.Second},
 		"too much":          {time.Hour, 10 * time.Minute},
+		"for ever":          {1<<63 - 1, 10 * time.Minute},
 		"parts of a milli":  {time.Minute + time.Nanosecond, time.Minute + time.Millisecond},
 		"less than nothing": {-time.Hour, time.Minute},
 	}
@@ -279,11 +280,14 @@ func second[T any](_ T, err error) error { return err }
 
 // W36.7: the work may change how long its task is kept and how often to ask.
 func TestTheWorkSetsItsTime(t *testing.T) {
-	bubble(t, task.Options{MaxTTL: time.Hour, DefaultTTL: time.Minute}, func(t *testing.T, r *rig) {
+	bubble(t, task.Options{MaxTTL: time.Hour, DefaultTTL: time.Minute, Sweep: time.Hour}, func(t *testing.T, r *rig) {
+		began := time.Now()
+		ended := make(chan time.Duration, 1)
 		made := r.start(alice, call, func(ctx context.Context, h *task.Handle) jsonrpc.Outcome {
 			h.KeepFor(10 * time.Minute)
 			h.PollEvery(7 * time.Second)
 			<-ctx.Done()
+			ended <- time.Since(began)
 			return jsonrpc.Outcome{}
 		})
 		if got := r.status(alice, made.ID, task.Working); got.TTL != 10*time.Minute || got.Poll != 7*time.Second {
@@ -294,6 +298,9 @@ func TestTheWorkSetsItsTime(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		_, err := r.Get(t.Context(), alice, made.ID)
 		is(t, err, task.ErrUnknown)
+		if after := <-ended; after != 10*time.Minute {
+			t.Errorf("the work ended after %s", after)
+		}
 	})
 }
 
@@ -422,5 +429,32 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 		is(t, r.Close(ctx), context.DeadlineExceeded)
 		time.Sleep(2 * time.Hour)
 		r.close()
+	})
+}
+
+// Who waits for a task that is over hears when it is gone, and a sweep takes
+// all there is.
+func TestTheSweep(t *testing.T) {
+	store := &task.Memory{}
+	bubble(t, task.Options{Store: store, PerOwner: 1000, Running: 1000, DefaultTTL: time.Minute, Sweep: 61 * time.Second, Refresh: time.Hour}, func(t *testing.T, r *rig) {
+		for range 600 {
+			r.start(alice, call, says(`{}`))
+		}
+		last := r.start(alice, task.Spec{TTL: time.Hour}, says(`{}`))
+		first := r.start(alice, call, says(`{}`))
+		synctest.Wait()
+		gone := make(chan error, 1)
+		go func() { gone <- second(r.Wait(context.Background(), alice, first.ID, 99)) }()
+		time.Sleep(61 * time.Second)
+		synctest.Wait()
+		select {
+		case err := <-gone:
+			is(t, err, task.ErrUnknown)
+		default:
+			t.Error("who waits was not told")
+		}
+		if left, err := store.Due(t.Context(), time.Now().Add(2*time.Hour), 1000); err != nil || len(left) != 1 || left[0].Token != last.ID {
+			t.Errorf("%d left, %v", len(left), err)
+		}
 	})
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Carry puts one question to the client and waits for the answer. carried is
-// false when this way to the client cannot be used for it; another one may.
+// false when there is none: this way to the client cannot be used, or ctx ended
+// first. Another way may carry the question then.
 type Carry func(ctx context.Context, in Input) (answer jsonrpc.Outcome, carried bool)
 
 // carrierLease is how long a stream may be silent before another one may carry
@@ -97,6 +98,9 @@ func (c *carrier) watch(ctx context.Context, look func() (bool, error)) error {
 
 // look sends what nobody carries and calls back what nobody asks any more.
 func (c *carrier) look(ctx context.Context, r *Record) {
+	c.unfit = slices.DeleteFunc(c.unfit, func(key string) bool {
+		return !slices.ContainsFunc(r.Inputs, func(in Input) bool { return in.Key == key })
+	})
 	for key, cancel := range c.way {
 		if !slices.ContainsFunc(r.Inputs, func(in Input) bool { return in.Key == key && !in.Answered() }) {
 			cancel()
@@ -151,9 +155,6 @@ func (c *carrier) send(ctx context.Context, in Input) {
 	go func() {
 		defer cancel()
 		answer, ok := c.carry(ctx, in)
-		if ctx.Err() != nil {
-			ok = false // nobody's answer
-		}
 		c.done <- carried{in.Key, answer, ok}
 	}()
 }
@@ -177,36 +178,32 @@ func (c *carrier) arrived(ctx context.Context, d carried) {
 	}
 }
 
-// stop calls everything back and waits for it.
+// lastWords is how long the store is tried for an answer that came while its
+// stream ended.
+const lastWords = 5 * time.Second
+
+// stop calls everything back and waits for it. What was answered all the same
+// is not lost.
 func (c *carrier) stop() {
 	for _, cancel := range c.way {
 		cancel()
 	}
-	var left []string
-	for range c.way {
-		left = append(left, (<-c.done).key)
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	for len(c.way) > 0 {
+		c.arrived(ctx, <-c.done)
 	}
-	c.release(context.Background(), left...)
 }
 
-// release lets others carry the questions.
-func (c *carrier) release(ctx context.Context, keys ...string) {
-	if len(keys) == 0 {
-		return
-	}
+// release lets others carry the question.
+func (c *carrier) release(ctx context.Context, key string) {
 	_, _ = c.e.change(context.WithoutCancel(ctx), c.key, func(r *Record) error {
-		inputs := slices.Clone(r.Inputs)
-		held := false
-		for i := range inputs {
-			if in := &inputs[i]; in.Carrier == c.name && slices.Contains(keys, in.Key) {
-				in.Carrier, in.Until = "", time.Time{}
-				held = true
-			}
-		}
-		if !held {
+		i := slices.IndexFunc(r.Inputs, func(in Input) bool { return in.Key == key && in.Carrier == c.name })
+		if i < 0 {
 			return errUnchanged
 		}
-		r.Inputs = inputs
+		r.Inputs = slices.Clone(r.Inputs)
+		r.Inputs[i].Carrier, r.Inputs[i].Until = "", time.Time{}
 		return nil
 	})
 }

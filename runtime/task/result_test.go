@@ -221,7 +221,7 @@ func TestWait(t *testing.T) {
 			for message := range step {
 				h.Status(message)
 			}
-			return asks([]task.Question{question("a")})(ctx, h)
+			return asks([]task.Question{question("a"), question("b")})(ctx, h)
 		})
 		since := made.Changes
 		next := func(do func()) task.Task {
@@ -247,6 +247,9 @@ func TestWait(t *testing.T) {
 		if got := next(func() { close(step) }); got.Status != task.InputRequired {
 			t.Errorf("got %+v", got)
 		}
+		if got := next(func() { _, _ = r.Answer(t.Context(), alice, made.ID, answer("a-1", "1")) }); len(got.Inputs) != 1 {
+			t.Errorf("got %+v", got)
+		}
 		claim := r.result(t.Context(), made.ID, newClient().carry) // changes the record, not what is seen
 		if got := next(func() { _, _ = r.Cancel(t.Context(), alice, made.ID, "") }); got.Status != task.Cancelled {
 			t.Errorf("got %+v", got)
@@ -255,5 +258,44 @@ func TestWait(t *testing.T) {
 		if got, err := r.Wait(t.Context(), alice, made.ID, since-1); err != nil || got.Status != task.Cancelled {
 			t.Errorf("at once: %+v, %v", got, err)
 		}
+	})
+}
+
+// What a person answered counts, also when the stream ends at that moment, and
+// when the store cannot be used.
+func TestNoAnswerIsLost(t *testing.T) {
+	t.Run("the stream ends", func(t *testing.T) {
+		bubble(t, task.Options{}, func(t *testing.T, r *rig) {
+			made := r.start(alice, call, asks([]task.Question{question("a")}))
+			ctx, cancel := context.WithCancel(t.Context())
+			got := r.result(ctx, made.ID, func(ctx context.Context, _ task.Input) (jsonrpc.Outcome, bool) {
+				<-ctx.Done()
+				return jsonrpc.Result([]byte(`"just in time"`)), true
+			})
+			cancel()
+			is(t, (<-got).err, context.Canceled)
+			if got := r.status(alice, made.ID, task.Completed); string(got.Outcome.Result) != `["just in time"]` {
+				t.Errorf("got %s", got.Outcome.Result)
+			}
+		})
+	})
+	t.Run("the store is down", func(t *testing.T) {
+		store, set := breakable()
+		bubble(t, task.Options{Store: store}, func(t *testing.T, r *rig) {
+			made := r.start(alice, call, asks([]task.Question{question("a")}))
+			c := newClient()
+			got := r.result(t.Context(), made.ID, c.carry)
+			c.was(t, 1, 0)
+			set(true)
+			time.Sleep(time.Minute)
+			c.was(t, 1, 0)
+			c.say <- jsonrpc.Result([]byte(`"yes"`))
+			time.Sleep(time.Minute)
+			set(false)
+			time.Sleep(10 * time.Second)
+			if e := <-got; string(e.Outcome.Result) != `["yes"]` {
+				t.Errorf("got %+v", e)
+			}
+		})
 	})
 }

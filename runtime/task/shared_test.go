@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,19 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/task"
 	"github.com/fairlead-dev/fairlead/runtime/task/tasktest"
 )
+
+var trouble = errors.New("connection refused")
+
+// breakable is a store that can be set to fail.
+func breakable() (task.Store, func(down bool)) {
+	var down atomic.Bool
+	return &tasktest.Flaky{Store: &task.Memory{}, Fail: func(tasktest.Op) error {
+		if down.Load() {
+			return trouble
+		}
+		return nil
+	}}, down.Store
+}
 
 // Two engines over one store, without a notifier between them: the store is
 // the only truth, and looking again makes up for what was not heard.
@@ -59,16 +73,20 @@ func TestTwoProcesses(t *testing.T) {
 // alive keeps it.
 func TestLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var dead sync.Map
+		var dead atomic.Bool
+		var writes atomic.Int32
 		store := &task.Memory{}
 		keys := keyring(t)
-		flaky := &tasktest.Flaky{Store: store, Fail: func(tasktest.Op) error {
-			if _, is := dead.Load("dead"); is {
-				return errors.New("no way to the store")
+		flaky := &tasktest.Flaky{Store: store, Fail: func(op tasktest.Op) error {
+			if dead.Load() {
+				return trouble
+			}
+			if op == tasktest.OpUpdate {
+				writes.Add(1)
 			}
 			return nil
 		}}
-		o := task.Options{Keys: keys, Lease: time.Minute, Sweep: 10 * time.Second, Refresh: time.Hour}
+		o := task.Options{Keys: keys, Lease: time.Minute, Sweep: 10 * time.Second, Refresh: time.Second}
 		o.Store = flaky
 		dying := newRig(t, o)
 		o.Store = store
@@ -77,7 +95,10 @@ func TestLeases(t *testing.T) {
 		kept := living.start(alice, call, after(30*time.Minute, `{"kept":1}`))
 		time.Sleep(10 * time.Minute)
 		living.status(alice, lost.ID, task.Working) // both renew
-		dead.Store("dead", true)
+		if n := writes.Load(); n < 10 || n > 31 {
+			t.Errorf("renewed %d times", n)
+		}
+		dead.Store(true)
 		time.Sleep(75 * time.Second)
 		got := living.status(alice, lost.ID, task.Failed)
 		if got.Outcome.Err.Reason() != task.ReasonRestarted || got.Message == "" {
@@ -86,7 +107,7 @@ func TestLeases(t *testing.T) {
 		living.status(alice, kept.ID, task.Working)
 		time.Sleep(30 * time.Minute)
 		living.status(alice, kept.ID, task.Completed)
-		dead.Delete("dead")
+		dead.Store(false)
 		time.Sleep(time.Minute)
 		living.status(alice, lost.ID, task.Failed) // also when the lost one comes back
 		dying.close()
@@ -97,19 +118,8 @@ func TestLeases(t *testing.T) {
 // What a store that is down means, operation by operation: never
 // "unknown task", never a task that was not kept, and the work goes on.
 func TestTheStoreIsDown(t *testing.T) {
-	trouble := errors.New("connection refused")
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		down := false
-		set := func(is bool) { mu.Lock(); defer mu.Unlock(); down = is }
-		store := &tasktest.Flaky{Store: &task.Memory{}, Fail: func(tasktest.Op) error {
-			mu.Lock()
-			defer mu.Unlock()
-			if down {
-				return trouble
-			}
-			return nil
-		}}
+		store, set := breakable()
 		r := newRig(t, task.Options{Store: store})
 		release := make(chan struct{})
 		made := r.start(alice, call, func(ctx context.Context, h *task.Handle) jsonrpc.Outcome {
@@ -238,4 +248,84 @@ func TestAStoreThatFailsAtRandom(t *testing.T) {
 			r.close()
 		})
 	}
+}
+
+// B12.4: a question whose carrier has died with its process is carried by
+// another one.
+func TestTheCarrierDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, keys := &task.Memory{}, keyring(t)
+		var dead atomic.Bool
+		flaky := &tasktest.Flaky{Store: store, Fail: func(tasktest.Op) error {
+			if dead.Load() {
+				return trouble
+			}
+			return nil
+		}}
+		living := newRig(t, task.Options{Store: store, Keys: keys, Refresh: time.Second})
+		dying := newRig(t, task.Options{Store: flaky, Keys: keys, Refresh: time.Second})
+		made := living.start(alice, call, asks([]task.Question{question("a")}))
+		lost, found := newClient(), newClient()
+		living.status(alice, made.ID, task.InputRequired)
+		ctx, cancel := context.WithCancel(t.Context())
+		first := dying.result(ctx, made.ID, lost.carry)
+		lost.was(t, 1, 0)
+		dead.Store(true)
+		second := living.result(t.Context(), made.ID, found.carry)
+		found.was(t, 0, 0)
+		time.Sleep(2 * time.Minute)
+		found.was(t, 1, 0)
+		found.say <- jsonrpc.Result([]byte(`1`))
+		if e := <-second; string(e.Outcome.Result) != `[1]` {
+			t.Errorf("got %+v", e)
+		}
+		cancel()
+		<-first
+		dead.Store(false)
+		dying.close()
+		living.close()
+	})
+}
+
+// A sweep that comes late does not take a task for abandoned that was heard of
+// meanwhile.
+func TestALeaseRenewedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &stale{}
+		r := newRig(t, task.Options{Store: store, Lease: time.Hour, Sweep: time.Minute})
+		made := r.start(alice, call, after(3*time.Hour/2, `{}`))
+		time.Sleep(time.Hour - time.Second)
+		r.status(alice, made.ID, task.Working)
+		if store.asked == 0 {
+			t.Error("no sweep came")
+		}
+		r.close()
+	})
+}
+
+// stale says of every task that it is due.
+type stale struct {
+	task.Memory
+	asked int
+}
+
+func (s *stale) Due(ctx context.Context, now time.Time, n int) ([]task.Record, error) {
+	s.asked++
+	return s.Memory.Due(ctx, now.Add(24*time.Hour), n)
+}
+
+// A task that was not made leaves no place taken.
+func TestWhatWasNotMadeTakesNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, set := breakable()
+		r := newRig(t, task.Options{Store: store, Running: 1})
+		set(true)
+		for range 3 {
+			_, err := r.Start(t.Context(), alice, call, says(`{}`))
+			is(t, err, task.ErrStore)
+		}
+		set(false)
+		r.start(alice, call, says(`{}`))
+		r.close()
+	})
 }

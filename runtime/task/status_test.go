@@ -98,21 +98,27 @@ func TestChangedIsTold(t *testing.T) {
 // more.
 func TestStatusMessagesSurviveTheStore(t *testing.T) {
 	var mu sync.Mutex
+	var meanwhile func()
 	down := true
 	store := &tasktest.Flaky{Store: &task.Memory{}, Fail: func(op tasktest.Op) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if down && op == tasktest.OpUpdate {
-			return errors.New("down")
+		if !down || op != tasktest.OpUpdate {
+			return nil
 		}
-		return nil
+		if meanwhile != nil {
+			meanwhile()
+			meanwhile = nil
+		}
+		return errors.New("down")
 	}}
 	bubble(t, task.Options{Store: store}, func(t *testing.T, r *rig) {
 		made := r.start(alice, call, func(ctx context.Context, h *task.Handle) jsonrpc.Outcome {
+			mu.Lock()
+			meanwhile = func() { h.Status("new") } // while the old one is being written
+			mu.Unlock()
 			h.Status("old")
 			h.PollEvery(time.Minute)
-			time.Sleep(3 * time.Second)
-			h.Status("new")
 			<-ctx.Done()
 			return jsonrpc.Outcome{}
 		})

@@ -29,17 +29,14 @@ func (e *Engine) mutate(ctx context.Context, owner Owner, id string, edit func(r
 
 // change applies edit to the record by compare-and-set, as often as others
 // come in between, and wakes who waits for it. It is the only place where a
-// task moves: what is terminal stays (ErrOver, with the record), and a move
-// that is none of the state machine's is refused. An error of edit ends it
-// with the record as it is; errUnchanged without an error.
+// task moves: what is no move of the state machine, such as any of a terminal
+// task, is refused (ErrOver, with the record). An error of edit ends it with
+// the record as it is; errUnchanged without an error.
 func (e *Engine) change(ctx context.Context, key string, edit func(r *Record) error) (Record, error) {
 	for range maxConflicts {
 		before, err := e.load(ctx, key)
 		if err != nil {
 			return Record{}, err
-		}
-		if before.Status.Terminal() && !broken.Rule("W35.15") {
-			return before, ErrOver
 		}
 		next := before
 		if err := edit(&next); err != nil {
@@ -48,8 +45,8 @@ func (e *Engine) change(ctx context.Context, key string, edit func(r *Record) er
 			}
 			return before, err
 		}
-		if !before.Status.To(next.Status) {
-			return before, fmt.Errorf("a task cannot go from %s to %s", before.Status, next.Status)
+		if !before.Status.To(next.Status) && !broken.Rule("W35.15") {
+			return before, ErrOver
 		}
 		if visible(&before, &next) {
 			next.Changes++
@@ -78,7 +75,7 @@ func (e *Engine) put(ctx context.Context, r Record) error {
 
 // visible reports whether a client can see a difference.
 func visible(a, b *Record) bool {
-	if a.Status != b.Status || a.Message != b.Message || a.TTL != b.TTL || a.Poll != b.Poll || a.Asked != b.Asked {
+	if a.Status != b.Status || a.Message != b.Message || a.TTL != b.TTL || a.Poll != b.Poll {
 		return true
 	}
 	return outstanding(a) != outstanding(b)
