@@ -15,13 +15,29 @@ import (
 // bodyStep is how much of a body without length is admitted at a time.
 const bodyStep = 64 << 10
 
+// A large body needs room besides its own: its values are read, held against a
+// schema, answered. It is admitted for that many times its size (P18).
+const (
+	largeBody = 256 << 10
+	largeRoom = 3
+)
+
+// room is what n more bytes of a body take of the budget, when it has so many
+// in all.
+func room(n, all int64) int64 {
+	if all < largeBody {
+		return n
+	}
+	return largeRoom * n
+}
+
 // Body is a request body with what it holds of the budget.
 type Body struct {
 	// Data are the bytes; they stay valid after Release.
 	Data     []byte
 	holds    int64
 	budget   *stream.Budget
-	deadline time.Time // for the bytes, and for room to put them
+	deadline time.Time // first for room, then for the bytes and for more room
 }
 
 // Release gives the budget back. Once; it may be called from anywhere.
@@ -50,10 +66,18 @@ func Read(rc *http.ResponseController, r *http.Request, l Limits) (*Body, *Denia
 	if r.ContentLength > l.Bytes {
 		return nil, tooLarge()
 	}
-	deadline := time.Now().Add(l.Time)
-	timed := rc.SetReadDeadline(deadline) == nil
-	b := &Body{budget: l.Budget, deadline: deadline}
-	denial := b.fill(r, l.Bytes)
+	b := &Body{budget: l.Budget, deadline: time.Now().Add(l.Time)}
+	size := r.ContentLength
+	if size < 0 {
+		size = min(bodyStep, l.Bytes)
+	}
+	if err := b.admit(r.Context(), room(size, size), size); err != nil {
+		return nil, Overloaded()
+	}
+	// Its bytes have their own time: the wait for room was ours.
+	b.deadline = time.Now().Add(l.Time)
+	timed := rc.SetReadDeadline(b.deadline) == nil
+	denial := b.fill(r, size, l.Bytes)
 	if timed {
 		// The deadline is the connection's: it must not outlive the body, or
 		// it would end the request (P33.10).
@@ -66,14 +90,8 @@ func Read(rc *http.ResponseController, r *http.Request, l Limits) (*Body, *Denia
 	return b, nil
 }
 
-func (b *Body) fill(r *http.Request, limit int64) *Denial {
-	size := r.ContentLength
-	if size < 0 {
-		size = min(bodyStep, limit)
-	}
-	if err := b.admit(r.Context(), size); err != nil {
-		return Overloaded()
-	}
+// fill reads the body, for which size bytes have been admitted.
+func (b *Body) fill(r *http.Request, size, limit int64) *Denial {
 	b.Data = make([]byte, 0, size+1) // one more, so that the end is seen without growing
 	for {
 		if len(b.Data) == cap(b.Data) {
@@ -81,7 +99,7 @@ func (b *Body) fill(r *http.Request, limit int64) *Denial {
 				return tooLarge()
 			}
 			step := min(int64(len(b.Data)), limit+1-int64(len(b.Data)))
-			if err := b.admit(r.Context(), step); err != nil {
+			if err := b.admit(r.Context(), room(step, int64(cap(b.Data))+step), step); err != nil {
 				return Overloaded()
 			}
 			grown := make([]byte, len(b.Data), int64(len(b.Data))+step)
@@ -105,15 +123,20 @@ func (b *Body) fill(r *http.Request, limit int64) *Denial {
 }
 
 // admit takes n bytes of the budget, waiting for them at most until the body's
-// deadline.
-func (b *Body) admit(ctx context.Context, n int64) error {
+// deadline. When the whole budget is less than that, at least is enough.
+func (b *Body) admit(ctx context.Context, n, least int64) error {
 	if n == 0 || b.budget.AcquireNow(n) {
 		b.holds += n
 		return nil
 	}
 	ctx, cancel := context.WithDeadline(ctx, b.deadline)
 	defer cancel()
-	if err := b.budget.Acquire(ctx, n); err != nil {
+	err := b.budget.Acquire(ctx, n)
+	if errors.Is(err, stream.ErrTooLarge) && n > least {
+		n = least
+		err = b.budget.Acquire(ctx, n)
+	}
+	if err != nil {
 		return err
 	}
 	b.holds += n
