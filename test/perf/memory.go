@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/stream"
@@ -19,15 +20,29 @@ const (
 	// hostileWait is how long the last byte of each is held back, so that all
 	// lie in memory together.
 	hostileWait = 3 * time.Second
+	// hostileID is the id in a body; each request has another of two digits.
+	hostileID = `"id":10`
 	// memoryFactor times the budget is what they may cost.
 	memoryFactor = 3
 )
 
-// hostile are bodies that are cheap to send and dear to take apart.
-var hostile = []struct {
+// attack is a kind of body.
+type attack struct {
 	what string
 	body func() []byte
-}{
+}
+
+// flood sends it in calls on one session.
+func (a attack) flood(ctx context.Context, c *child) (served int, err error) {
+	session, err := openSession(ctx, c.addr)
+	if err != nil {
+		return 0, err
+	}
+	return flood(ctx, c.addr, post(c.addr, string(a.body()), acceptBoth, "MCP-Protocol-Version: "+legacyRevision, "Mcp-Session-Id: "+session))
+}
+
+// hostile are bodies that are cheap to send and dear to take apart.
+var hostile = []attack{
 	{"of keys", func() []byte {
 		var object strings.Builder
 		for i := range 1000 {
@@ -43,7 +58,7 @@ var hostile = []struct {
 
 // fill makes a call whose argument is head, unit repeated, tail.
 func fill(head, unit, tail string) []byte {
-	const before, after = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":`, `}}}`
+	const before, after = `{"jsonrpc":"2.0",` + hostileID + `,"method":"tools/call","params":{"name":"echo","arguments":{"text":`, `}}}`
 	room := hostileBytes - len(before) - len(after) - len(head) - len(tail)
 	return []byte(before + head + strings.Repeat(unit, room/len(unit)) + tail + after)
 }
@@ -52,37 +67,35 @@ func fill(head, unit, tail string) []byte {
 // the budget of buffered bytes.
 func memoryRows(ctx context.Context, t *table) error {
 	for _, h := range hostile {
-		err := memoryRow(ctx, t, roleServer, h.what, func(ctx context.Context, c *child) error {
-			session, err := openSession(ctx, c.addr)
-			if err != nil {
-				return err
-			}
-			return flood(ctx, c.addr, post(c.addr, string(h.body()), acceptBoth, "MCP-Protocol-Version: "+legacyRevision, "Mcp-Session-Id: "+session))
-		})
-		if err != nil {
+		if err := memoryRow(ctx, t, roleServer, h.what, stream.DefaultBudget, h.flood); err != nil {
 			return err
 		}
+	}
+	last := hostile[len(hostile)-1]
+	if err := memoryRow(ctx, t, roleTight, last.what+", a quarter of the budget", tightBudget, last.flood); err != nil {
+		return err
 	}
 	evil, stop, err := serveEvil()
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if err := memoryRow(ctx, t, roleClients, "of one SSE field", func(_ context.Context, c *child) error {
+	if err := memoryRow(ctx, t, roleClients, "of one SSE field", stream.DefaultBudget, func(_ context.Context, c *child) (int, error) {
 		_, err := c.ask(askPeer + " " + evil)
-		return err
+		return hostileBodies, err
 	}); err != nil {
 		return err
 	}
-	return memoryRow(ctx, t, roleLines, "of one stdio line without end", func(_ context.Context, c *child) error {
+	return memoryRow(ctx, t, roleLines, "of one stdio line without end", stream.DefaultBudget, func(_ context.Context, c *child) (int, error) {
 		_, err := c.ask(askPeer)
-		return err
+		return hostileBodies, err
 	})
 }
 
-// memoryRow compares the peak of a fresh child after attack with its idle size.
-func memoryRow(ctx context.Context, t *table, role, what string, attack func(context.Context, *child) error) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+// memoryRow compares the peak of a fresh child after attack with its idle size;
+// budget is its budget of buffered bytes.
+func memoryRow(ctx context.Context, t *table, role, what string, budget int64, attack func(context.Context, *child) (served int, err error)) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
 	c, err := start(ctx, role)
 	if err != nil {
@@ -93,8 +106,12 @@ func memoryRow(ctx context.Context, t *table, role, what string, attack func(con
 	if err != nil {
 		return err
 	}
-	if err := attack(ctx, c); err != nil {
+	served, err := attack(ctx, c)
+	if err != nil {
 		return fmt.Errorf("bodies %s: %w", what, err)
+	}
+	if served < hostileBodies/4 {
+		return fmt.Errorf("bodies %s: only %d of %d were looked at", what, served, hostileBodies)
 	}
 	after, err := c.ask(askUsage)
 	if err != nil {
@@ -103,26 +120,28 @@ func memoryRow(ctx context.Context, t *table, role, what string, attack func(con
 	const mib = 1 << 20
 	t.add(result{
 		what: fmt.Sprintf("peak RSS over idle, %d × 4 MiB %s", hostileBodies, what), unit: " MiB",
-		figure: float64(after.PeakRSS-idle.RSS) / mib, bar: memoryFactor * stream.DefaultBudget / mib,
-		detail: fmt.Sprintf("idle %d MiB", idle.RSS/mib),
+		figure: float64(after.PeakRSS-idle.RSS) / mib, bar: float64(memoryFactor * budget / mib),
+		detail: fmt.Sprintf("idle %d MiB; %d of them served, the others refused for want of room", idle.RSS/mib, served),
 	})
 	return nil
 }
 
 // flood sends the request over many connections, all but the last byte at
-// first, and reads what comes back. Being refused is a fine answer; none is
-// not.
-func flood(ctx context.Context, addr string, request []byte) error {
+// first, and returns how many were served. The others were refused for want of
+// room.
+func flood(ctx context.Context, addr string, request []byte) (served int, err error) {
 	release := make(chan struct{})
 	errs := make([]error, hostileBodies)
+	oks := make([]bool, hostileBodies)
 	var sent, done sync.WaitGroup
 	for i := range hostileBodies {
+		request := bytes.Replace(request, []byte(hostileID), fmt.Appendf(nil, `"id":%d`, 10+i), 1)
 		sent.Add(1)
 		done.Go(func() {
 			var once sync.Once
 			arrived := func() { once.Do(sent.Done) }
 			defer arrived()
-			errs[i] = floodOne(ctx, addr, request, arrived, release)
+			oks[i], errs[i] = floodOne(ctx, addr, request, arrived, release)
 		})
 	}
 	all := make(chan struct{})
@@ -133,28 +152,39 @@ func flood(ctx context.Context, addr string, request []byte) error {
 	}
 	close(release)
 	done.Wait()
-	return errors.Join(errs...)
+	for _, ok := range oks {
+		if ok {
+			served++
+		}
+	}
+	return served, errors.Join(errs...)
 }
 
-func floodOne(ctx context.Context, addr string, request []byte, arrived func(), release <-chan struct{}) error {
+// floodOne reports whether the request was served. Anything but an answer or a
+// refusal for want of room is an error.
+func floodOne(ctx context.Context, addr string, request []byte, arrived func(), release <-chan struct{}) (served bool, err error) {
 	w, err := dialWire(ctx, addr)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer w.close()
 	defer context.AfterFunc(ctx, w.close)()
-	var body bytes.Buffer
-	// A server that refuses early closes while we still write: then what it
-	// said counts.
-	_, writeErr := w.conn.Write(request[:len(request)-1])
+	_, err = w.conn.Write(request[:len(request)-1])
 	arrived()
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return false, nil // refused before all of it was written
+	} else if err != nil {
+		return false, err
+	}
 	<-release
+	var body bytes.Buffer
 	h, err := w.roundTrip(request[len(request)-1:], &body)
-	if err != nil {
-		return errors.Join(writeErr, err)
+	switch {
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET), err == nil && h.status == 503:
+		return false, nil
+	case err == nil && h.status != 200:
+		// One that was taken for a repetition, say, would prove nothing.
+		return false, fmt.Errorf("status %d: %.200q", h.status, body.Bytes())
 	}
-	if h.status != 200 && h.status/100 != 4 {
-		return fmt.Errorf("status %d: %.200q", h.status, body.Bytes())
-	}
-	return nil
+	return err == nil, err
 }

@@ -25,6 +25,7 @@ const (
 	roleFloorSSE  = "floor-sse"  // the same, answering by an event
 	roleServer    = "server"     // runtime/server with a raw tool
 	roleTyped     = "typed"      // the same with a tool of Go types
+	roleTight     = "tight"      // the same with a quarter of the budget
 	roleSlow      = "slow"       // a server that tells everybody
 	roleClients   = "clients"    // clients that call where they are told to
 	roleLines     = "lines"      // servers on pipes
@@ -39,6 +40,11 @@ func newRole(name string) (role, error) {
 	case roleServer:
 		s, err := rawServer()
 		return role{handler: endpoint(s)}, err
+	case roleTight:
+		s, err := rawServer()
+		front := endpoint(s)
+		front.Budget = &stream.Budget{Max: tightBudget}
+		return role{handler: front}, err
 	case roleTyped:
 		s, err := typedServer()
 		return role{handler: endpoint(s)}, err
@@ -58,6 +64,9 @@ func newRole(name string) (role, error) {
 	}
 	return role{}, fmt.Errorf("no role %q", name)
 }
+
+// tightBudget is less than hostile bodies want at once.
+const tightBudget = stream.DefaultBudget / 4
 
 func info() server.Info { return server.Info{Name: "perf", Version: "1.0.0"} }
 
