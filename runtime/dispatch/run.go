@@ -50,10 +50,16 @@ func (r *Run) work() {
 	} else {
 		o = r.turn(r.ctx, nil)
 	}
-	if !r.unwatch() && !(r.listens && graceful(context.Cause(r.ctx))) {
-		return // the context ended first: no answer after a cancel (D3)
+	watched := r.unwatch()
+	if r.ctx.Err() == nil || r.listens && graceful(context.Cause(r.ctx)) {
+		r.end(o, nil)
+		return
 	}
-	r.end(o, nil)
+	// The context ended first: no answer after a cancel (D3). A handler may
+	// have seen that before whoever watches the context did.
+	if watched {
+		r.interrupted()
+	}
 }
 
 // turn waits for a turn and runs the handler. m is nil without a stack.

@@ -96,3 +96,27 @@ func TestRequestsThatTakeNoTurn(t *testing.T) {
 		})
 	}
 }
+
+// D3, W19.2: a handler that returns because it was cancelled may be quicker than
+// whoever watches the context; its answer does not leave all the same.
+func TestNoAnswerAfterACancel(t *testing.T) {
+	d := &dispatch.Dispatcher{}
+	for range 5000 {
+		deliver, ends := collect(t)
+		working := make(chan struct{})
+		run, err := d.Start(t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"m"}`), Profile: profile("2025-11-25")},
+			func(ctx context.Context, _ *dispatch.Exchange) dispatch.Outcome {
+				close(working)
+				<-ctx.Done()
+				return dispatch.Result([]byte(`{}`))
+			}, deliver)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-working
+		run.Cancel(dispatch.ErrCancelled)
+		if e := <-ends; e.silence == nil {
+			t.Fatalf("answered %+v", e)
+		}
+	}
+}
