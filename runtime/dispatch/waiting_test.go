@@ -101,11 +101,16 @@ func TestRequestsThatTakeNoTurn(t *testing.T) {
 // whoever watches the context; its answer does not leave all the same.
 func TestNoAnswerAfterACancel(t *testing.T) {
 	d := &dispatch.Dispatcher{}
-	for range 5000 {
+	for range 200 {
 		deliver, ends := collect(t)
 		working := make(chan struct{})
+		var stops []context.CancelFunc
 		run, err := d.Start(t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"m"}`), Profile: profile("2025-11-25")},
 			func(ctx context.Context, _ *dispatch.Exchange) dispatch.Outcome {
+				for range 500 { // they are told one after the other, before or after the watcher
+					_, stop := context.WithCancel(ctx)
+					stops = append(stops, stop)
+				}
 				close(working)
 				<-ctx.Done()
 				return dispatch.Result([]byte(`{}`))
@@ -117,6 +122,9 @@ func TestNoAnswerAfterACancel(t *testing.T) {
 		run.Cancel(dispatch.ErrCancelled)
 		if e := <-ends; e.silence == nil {
 			t.Fatalf("answered %+v", e)
+		}
+		for _, stop := range stops {
+			stop()
 		}
 	}
 }
