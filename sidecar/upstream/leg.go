@@ -48,16 +48,22 @@ type Key struct {
 	// Capabilities is the fingerprint of what the client declared (B3.2): the
 	// canonical object that the leg was initialized with; empty is `{}`.
 	Capabilities string
+	// Lane tells the legs of one key apart where some calls need one to
+	// themselves (P5); 0 is the one that everything else shares.
+	Lane int
 }
 
 // Lease is a Leg that will not be ended for being idle before Release.
 type Lease struct {
 	Leg
+	// Shared is the Handler of everything that the workload sends on the leg,
+	// all its leases together.
+	Shared *Shared
 	// Release gives it back; call it exactly once.
 	Release func()
 }
 
-// ByCall is the Handler of shared legs: what belongs to a call goes to that
+// ByCall is a Handler for shared legs: what belongs to a call goes to that
 // call's Value, if it is a peer.Handler; a request that belongs to none is
 // refused (B6.2), a notification that belongs to none is dropped.
 type ByCall struct{}

@@ -39,6 +39,9 @@ type Handler interface {
 type Incoming struct {
 	Msg  *jsonrpc.Message
 	Call *Call
+	// Certain says that Call is no conclusion from what is in flight: the
+	// message came on that call's own stream.
+	Certain bool
 	// MayWait says that a Handler that waits delays nothing but this call: it
 	// runs on the call's own goroutine (P18).
 	MayWait bool

@@ -24,8 +24,8 @@ type reverseCall struct {
 }
 
 // request serves a request of the server; it does not block.
-func (p *Peer) request(m *jsonrpc.Message, call *Call) {
-	in := Incoming{Msg: m, Call: call}
+func (p *Peer) request(m *jsonrpc.Message, call *Call, certain bool) {
+	in := Incoming{Msg: m, Call: call, Certain: certain}
 	if p.receive == nil && (m.Method == mcp.MethodPing || p.cfg.Handler == nil) {
 		result, err := p.serve(p.ctx, in) // answered at once, without a goroutine
 		p.reply(m.ID, m.Method, call, jsonrpc.Outcome{Result: result, Err: err})

@@ -17,6 +17,8 @@ type instance struct {
 	ready chan struct{}
 	leg   *leg
 	err   error
+	// shared is the Handler of the session.
+	shared upstream.Shared
 
 	pins    int
 	touched time.Time
@@ -115,7 +117,7 @@ func (w *Workload) begin(key upstream.Key, in *instance, hold, startup time.Dura
 	// The attempt outlives a caller that goes away: others may wait for it.
 	ctx, stop := context.WithTimeout(context.Background(), hold+2*startup)
 	defer stop()
-	in.leg, in.err = w.open(ctx, upstream.InitializeParams(key), upstream.ByCall{}, hold, startup)
+	in.leg, in.err = w.open(ctx, upstream.InitializeParams(key), &in.shared, hold, startup)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if in.err != nil {
@@ -157,7 +159,7 @@ func (w *Workload) pin(key upstream.Key, in *instance) (upstream.Lease, bool) {
 		return upstream.Lease{}, false
 	}
 	in.pins++
-	return upstream.Lease{Leg: in.leg, Release: func() {
+	return upstream.Lease{Leg: in.leg, Shared: &in.shared, Release: func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		in.pins--

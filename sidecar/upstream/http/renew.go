@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
 // maxSubscriptions bounds what is remembered of one leg; the workload has them
@@ -100,6 +101,9 @@ func (l *leg) renew(ctx context.Context, gone *conn, deadline time.Time) (err er
 	l.now = next
 	l.mu.Unlock()
 	l.retire(gone)
+	if shared, ok := l.handler.(*upstream.Shared); ok {
+		shared.Renewed()
+	}
 	return nil
 }
 

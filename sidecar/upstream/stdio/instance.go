@@ -19,6 +19,8 @@ type instance struct {
 	ready chan struct{} // closed when the attempt is over
 	proc  *process
 	err   error
+	// shared is the Handler of the process.
+	shared upstream.Shared
 }
 
 // Instance returns the process of a key, starting it if there is none. It
@@ -133,7 +135,7 @@ func (p *Pool) begin(life context.Context, key upstream.Key, in *instance, hold,
 	defer stop()
 	proc, err := p.launch(ctx, hold, launch{
 		params:  upstream.InitializeParams(key),
-		handler: upstream.ByCall{},
+		handler: &in.shared,
 		ended:   func(error) { p.drop(key, in) },
 		shared:  true,
 		startup: startup,
@@ -164,7 +166,7 @@ func (p *Pool) pin(in *instance) (upstream.Lease, bool) {
 		return upstream.Lease{}, false
 	}
 	in.proc.pins++
-	return upstream.Lease{Leg: in.proc, Release: func() {
+	return upstream.Lease{Leg: in.proc, Shared: &in.shared, Release: func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		in.proc.pins--
