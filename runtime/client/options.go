@@ -43,6 +43,10 @@ type Options struct {
 	Timeout time.Duration
 	// ProbeTimeout as DefaultProbeTimeout says.
 	ProbeTimeout time.Duration
+	// CheckOutput holds structured output of a tool against the outputSchema
+	// of the last list, both raw (W24.9), e.g. with runtime/schema; an error
+	// makes the call fail with an OutputError. Nil: nobody checks.
+	CheckOutput func(schema, output json.RawMessage) error
 	// MaxRounds bounds the rounds of one request that asks for input.
 	MaxRounds int
 	// MaxMessageBytes bounds one message of the server [16 MiB].

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/fairlead-dev/fairlead/runtime/cardinality"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -46,11 +47,8 @@ func texts(object []byte, path ...string) (out []string) {
 // each calls f for the elements of a member that is an array, or for the
 // member itself where servers leave the array out.
 func each(value []byte, f func(one json.RawMessage)) {
-	switch {
-	case strictjson.IsArray(value):
-		strictjson.Elements(value, func(one []byte) bool { f(one); return true })
-	case strictjson.IsObject(value):
-		f(value)
+	for _, one := range cardinality.Items(value) {
+		f(one)
 	}
 }
 

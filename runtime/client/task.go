@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -84,6 +82,7 @@ func millis(ms float64) time.Duration {
 // take it up by its id (Client.Task).
 type Task struct {
 	client *Client
+	tool   string    // empty when it was taken up by its id
 	state  TaskState // as created
 	done   *ToolResult
 	// extension: the task was made by the extension of stateless revisions.
@@ -124,17 +123,21 @@ func (c *Client) startTool(ctx context.Context, name string, arguments any, t Ta
 			return nil, err
 		}
 	}
-	raw, kind, _, err := c.callTool(ctx, r)
+	raw, kind, err := c.callTool(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	if task := member(raw, "task"); legacy && task != nil && text(task, "taskId") != "" {
-		return c.taskOf(task, false), nil
+		return c.taskOf(name, task, false), nil
 	}
 	if kind == resultTask {
-		return c.taskOf(raw, true), nil
+		return c.taskOf(name, raw, true), nil
 	}
-	return &Task{client: c, state: TaskState{Status: TaskCompleted, TTL: -1}, done: readToolResult(raw)}, nil
+	done, err := c.toolResult(name, raw)
+	if err != nil {
+		return nil, err
+	}
+	return &Task{client: c, state: TaskState{Status: TaskCompleted, TTL: -1}, done: done}, nil
 }
 
 // mayAugment says whether a call may be made a task (W24.15, W35.2).
@@ -151,8 +154,8 @@ func (c *Client) mayAugment(ctx context.Context, name string) (bool, error) {
 	return support == "optional" || support == "required", nil
 }
 
-func (c *Client) taskOf(raw json.RawMessage, extension bool) *Task {
-	return &Task{client: c, state: readTask(raw), extension: extension}
+func (c *Client) taskOf(tool string, raw json.RawMessage, extension bool) *Task {
+	return &Task{client: c, tool: tool, state: readTask(raw), extension: extension}
 }
 
 // Task takes up a task by its id.
@@ -230,160 +233,4 @@ func (t *Task) update(ctx context.Context, responses []byte) error {
 	}
 	_, err = t.request(ctx, mcp.MethodTasksUpdate, params, callOptions{})
 	return err
-}
-
-// Wait returns the result when the task is finished, answering its questions
-// with the Handlers meanwhile. It may be called again, also after an error of
-// the way. Errors: the task's own *jsonrpc.Error, ErrTaskCancelled, those of
-// Call. ctx ends the wait and not the task.
-func (t *Task) Wait(ctx context.Context) (*ToolResult, error) {
-	if t.done != nil {
-		return t.done, nil
-	}
-	if !t.extension {
-		return t.result(ctx)
-	}
-	wake, forget := t.client.tasks.watch(t.state.ID)
-	defer forget()
-	for polled := 0; ; polled++ {
-		raw, err := t.request(ctx, mcp.MethodTasksGet, t.params(), callOptions{})
-		if err != nil {
-			return nil, err
-		}
-		state := readTask(raw)
-		switch state.Status {
-		case TaskCompleted:
-			return readToolResult(member(raw, "result")), nil
-		case TaskFailed:
-			return nil, taskError(raw)
-		case TaskCancelled:
-			return nil, ErrTaskCancelled
-		case TaskInput:
-			if err := t.reply(ctx, raw); err != nil {
-				return nil, err
-			}
-		}
-		if err := pollPause(ctx, state.Poll, polled, wake); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// result waits for a task of 2025-11-25; its questions come as requests of the
-// server on the same stream (W35.10, W35.13).
-func (t *Task) result(ctx context.Context) (*ToolResult, error) {
-	raw, err := t.request(ctx, mcp.MethodTasksResult, t.params(), callOptions{timeout: -1})
-	if err == nil {
-		return readToolResult(raw), nil
-	}
-	if rpcError(err) != nil {
-		if state, getErr := t.State(ctx); getErr == nil && state.Status == TaskCancelled {
-			return nil, errors.Join(ErrTaskCancelled, err)
-		}
-	}
-	return nil, err
-}
-
-func taskError(raw []byte) error {
-	e := member(raw, "error")
-	code, ok := number(e, "code")
-	if !ok {
-		return fmt.Errorf("client: the task failed: %s", text(raw, "statusMessage"))
-	}
-	return &jsonrpc.Error{Code: int64(code), Message: text(e, "message"), Data: member(e, "data"), Raw: e}
-}
-
-// reply answers the questions that were not answered yet.
-func (t *Task) reply(ctx context.Context, raw []byte) error {
-	v, err := t.client.conversation(ctx)
-	if err != nil {
-		return err
-	}
-	questions := member(raw, "inputRequests")
-	answers, n, err := t.client.answers(ctx, v, questions, t.wasAnswered)
-	if err != nil || n == 0 {
-		return err
-	}
-	if err := t.update(ctx, answers); err != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.answered == nil || len(t.answered) > 16*maxQuestions {
-		t.answered = map[string]bool{}
-	}
-	strictjson.Each(answers, func(name, _ []byte) bool { t.answered[string(name)] = true; return true })
-	return nil
-}
-
-func (t *Task) wasAnswered(key string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.answered[key]
-}
-
-// Bounds of polling.
-const (
-	minPoll = 20 * time.Millisecond
-	maxPoll = time.Minute
-)
-
-// pollPause waits before a task is asked again: as long as the server says,
-// else longer each time; a notification about it ends the wait.
-func pollPause(ctx context.Context, wish time.Duration, polled int, wake <-chan struct{}) error {
-	d := backoff(100*time.Millisecond, 5*time.Second, polled+1)
-	if wish > 0 {
-		d = min(max(wish, minPoll), maxPoll)
-		d += rand.N(d/10 + 1) // W34.5
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-wake:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-// taskBoard wakes whoever waits for a task when the server tells of it.
-type taskBoard struct {
-	mu      sync.Mutex
-	waiting map[string]map[chan struct{}]struct{}
-}
-
-func (b *taskBoard) watch(id string) (wake <-chan struct{}, forget func()) {
-	ch := make(chan struct{}, 1)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.waiting == nil {
-		b.waiting = map[string]map[chan struct{}]struct{}{}
-	}
-	if b.waiting[id] == nil {
-		b.waiting[id] = map[chan struct{}]struct{}{}
-	}
-	b.waiting[id][ch] = struct{}{}
-	return ch, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if delete(b.waiting[id], ch); len(b.waiting[id]) == 0 {
-			delete(b.waiting, id)
-		}
-	}
-}
-
-func (b *taskBoard) heard(n Notification) {
-	if n.Method != mcp.NotifyTaskStatus && n.Method != mcp.NotifyTasks {
-		return
-	}
-	id := text(n.Params, "taskId")
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for ch := range b.waiting[id] {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
 }

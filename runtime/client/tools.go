@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -82,6 +83,9 @@ func (c *Client) look(t Tool) (known, bool) {
 		return known{}, false
 	}
 	entry := known{again: t.Idempotent || t.ReadOnly, task: t.TaskSupport}
+	if c.opts.CheckOutput != nil {
+		entry.output = t.OutputSchema
+	}
 	v := c.newest()
 	if v.binding == mcp.Streamable && !v.profile.Handshake {
 		m, err := paramheader.Parse(t.InputSchema)
@@ -99,8 +103,9 @@ func (c *Client) look(t Tool) (known, bool) {
 // known is what calls need to know of a tool.
 type known struct {
 	mirrors paramheader.Params
-	again   bool   // idempotent or read-only, says the server
-	task    string // taskSupport
+	again   bool            // idempotent or read-only, says the server
+	task    string          // taskSupport
+	output  json.RawMessage // schema, kept only where somebody checks
 }
 
 // catalog remembers the tools of the last list.
@@ -175,6 +180,37 @@ func readToolResult(raw json.RawMessage) *ToolResult {
 	}
 }
 
+// OutputError says that a tool's structured output is not as its list says.
+type OutputError struct {
+	Tool string
+	// Result is what the tool said.
+	Result *ToolResult
+	// Err is what Options.CheckOutput found.
+	Err error
+}
+
+// Error implements error.
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("client: the output of %q breaks its schema: %v", e.Tool, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// toolResult reads a tool's result and has its output checked, where the last
+// list has a schema for it (W24.9).
+func (c *Client) toolResult(name string, raw json.RawMessage) (*ToolResult, error) {
+	r := readToolResult(raw)
+	schema := c.tools.get(name).output
+	if schema == nil || r.Structured == nil || r.IsError {
+		return r, nil
+	}
+	if err := c.opts.CheckOutput(schema, r.Structured); err != nil {
+		return nil, &OutputError{Tool: name, Result: r, Err: err}
+	}
+	return r, nil
+}
+
 // CallTool calls a tool and waits for what it says. arguments is anything that
 // becomes a JSON object, or nil for none; raw JSON stays as it is. Questions of
 // the tool are answered by the Handlers, and a tool that runs as a task is
@@ -193,14 +229,14 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, opts 
 	if err != nil {
 		return nil, err
 	}
-	raw, kind, _, err := c.callTool(ctx, r)
+	raw, kind, err := c.callTool(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	if kind == resultTask {
-		return c.taskOf(raw, true).Wait(ctx)
+		return c.taskOf(name, raw, true).Wait(ctx)
 	}
-	return readToolResult(raw), nil
+	return c.toolResult(name, raw)
 }
 
 // toolCall is a tools/call to make.
@@ -225,13 +261,13 @@ func (c *Client) toolCall(name string, arguments any, o callOptions) (*request, 
 // callTool makes a tools/call. A stateless server that misses headers is asked
 // for its schemas, which say what is repeated there, and called again; what it
 // refused it did not run (W15.21).
-func (c *Client) callTool(ctx context.Context, r *request) (json.RawMessage, string, *conversation, error) {
+func (c *Client) callTool(ctx context.Context, r *request) (json.RawMessage, string, error) {
 	raw, kind, v, err := c.rounds(ctx, r)
 	if rpc := rpcError(err); rpc != nil && rpc.Code == mcp.CodeHeaderMismatch && v.binding == mcp.Streamable {
 		if _, err := c.ListTools(ctx); err != nil {
-			return nil, "", v, err
+			return nil, "", err
 		}
-		raw, kind, v, err = c.rounds(ctx, r)
+		raw, kind, _, err = c.rounds(ctx, r)
 	}
-	return raw, kind, v, err
+	return raw, kind, err
 }

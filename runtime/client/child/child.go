@@ -35,8 +35,8 @@ type Config struct {
 	// environment; nil means this process's own (W18.10).
 	Dir string
 	Env []string
-	// Stderr gets what the process writes there (W18.3); nil drops it. A
-	// Write that blocks blocks the process.
+	// Stderr gets what the process writes there (W18.3); nil drops it. The
+	// process waits while a Write does.
 	Stderr io.Writer
 	// Grace is how long the process may take after its input closed, and again
 	// after TERM [2 s].
