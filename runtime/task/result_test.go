@@ -143,15 +143,17 @@ func TestResultCarriesQuestions(t *testing.T) {
 // A question that was answered another way, or taken back, is called back.
 func TestResultCallsBack(t *testing.T) {
 	bubble(t, task.Options{}, func(t *testing.T, r *rig) {
-		made := r.start(alice, call, asks([]task.Question{question("a")}))
+		made := r.start(alice, call, asks([]task.Question{question("a"), question("b")}))
 		c := newClient()
 		got := r.result(t.Context(), made.ID, c.carry)
-		c.was(t, 1, 0)
+		c.was(t, 2, 0)
 		if _, err := r.Answer(t.Context(), alice, made.ID, answer("a-1", `"other way"`)); err != nil {
 			t.Fatal(err)
 		}
-		c.was(t, 1, 1)
-		if e := <-got; string(e.Outcome.Result) != `["other way"]` {
+		c.was(t, 2, 1)
+		waits(t, got)
+		c.say <- jsonrpc.Result([]byte(`"this way"`))
+		if e := <-got; string(e.Outcome.Result) != `["other way","this way"]` {
 			t.Errorf("got %+v", e)
 		}
 	})
