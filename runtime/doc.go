@@ -16,16 +16,22 @@
 // The era is decided once (post.go, era). mcp is the only place that compares
 // revision strings: its Profile says what a revision has, its Wire how that
 // looks on a binding, its Method what the revision says about a request.
-// modern.go checks the envelope and the headers that mirror it; legacy.go finds
-// the session.
+// modern.go checks the envelope and the headers that mirror it (paramheader
+// those of arguments, the same code as the client's); legacy.go finds the
+// session. mcp.Offer is which revisions an endpoint serves at all.
 //
 // A session id is a sealed handle (seal): only this server's keys open it, and
 // only for the principal it was made for. session keeps what it stands for: the
 // owner, two clocks, the streams, and one place that tears all of it down.
 //
-// dispatch starts the exchange (Dispatcher.Start): in-flight table, turn,
-// deadline, and one end, whatever comes first. Its Server interface is where
-// the stack ends and somebody's server or proxy begins.
+// dispatch starts the exchange (Dispatcher.Start): in-flight table, the receive
+// stack of middleware, turn, deadline, and one end, whatever comes first. Its
+// Server interface is where the stack ends and somebody's server or proxy
+// begins. A listening exchange (listening.go) has no deadline and takes no turn.
+//
+// middleware is one mechanism for four stacks, client and server, send and
+// receive (D4): every message passes each of its stacks once, whatever it
+// travels by. dispatch runs the server's, client/peer the client's.
 //
 // # The way back
 //
