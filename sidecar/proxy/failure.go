@@ -46,6 +46,8 @@ func failed(ctx context.Context, err error) *jsonrpc.Error {
 		text = "the workload cannot be reached"
 	case peer.SessionGone:
 		text = "the workload lost its session"
+	case peer.StreamLost:
+		text = "the workload's answer was cut off"
 	case peer.Busy:
 		text = "the workload has too many requests in flight"
 	case peer.Auth, peer.HostRefused, peer.Redirected:

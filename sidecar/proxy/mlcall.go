@@ -29,7 +29,7 @@ func (c *modernCall) Notification(in peer.Incoming) {
 	switch in.Msg.Method {
 	case mcp.NotifyProgress:
 	case mcp.NotifyMessage:
-		if !c.wants(in.Msg) {
+		if !wants(c.x.LogLevel(), in.Msg) {
 			c.p.lossy(LossyLog)
 			return
 		}
@@ -37,25 +37,37 @@ func (c *modernCall) Notification(in peer.Incoming) {
 		c.p.lossy(LossyNotification)
 		return
 	}
-	raw := in.Msg.Raw
-	if edits := vendorKeys(in.Msg); edits != nil {
-		for i := range edits {
-			edits[i] = strictjson.Delete(append([]string{"params"}, edits[i].Path...)...)
-		}
-		var err error
-		if raw, err = strictjson.Splice(raw, edits...); err != nil {
-			return
-		}
+	raw := unforged(in.Msg)
+	if raw == nil {
+		return
 	}
 	if tell(c.x, raw, in.MayWait) != nil {
 		c.p.lossy(LossyNotification)
 	}
 }
 
-// wants compares a log message with the level asked for (W23.5, W23.6).
-func (c *modernCall) wants(m *jsonrpc.Message) bool {
-	least := mcp.LogSeverity(c.x.LogLevel())
+// wants compares a log message with the level asked for, "" for none (W23.5,
+// W23.6).
+func wants(level string, m *jsonrpc.Message) bool {
+	least := mcp.LogSeverity(level)
 	raw, _ := strictjson.Get(m.Params, "level")
-	level, _ := strictjson.String(raw)
+	level, _ = strictjson.String(raw)
 	return least > 0 && mcp.LogSeverity(level) >= least
+}
+
+// unforged is a notification without the keys that only we may set (P14); nil
+// if it cannot be read.
+func unforged(m *jsonrpc.Message) []byte {
+	edits := vendorKeys(m)
+	if edits == nil {
+		return m.Raw
+	}
+	for i := range edits {
+		edits[i] = strictjson.Delete(append([]string{"params"}, edits[i].Path...)...)
+	}
+	raw, err := strictjson.Splice(m.Raw, edits...)
+	if err != nil {
+		return nil
+	}
+	return raw
 }

@@ -70,6 +70,8 @@ const (
 type Proxy struct {
 	cfg   Config
 	inits sync.Map // fingerprint of upstream.Key → *peer.Init
+	tools toolbox
+	found discovery
 }
 
 var _ dispatch.Server = (*Proxy)(nil)
@@ -143,7 +145,7 @@ func (p *Proxy) Notify(ctx context.Context, s dispatch.Session, n *jsonrpc.Messa
 }
 
 // call makes one request on a leg and reports how it went.
-func (p *Proxy) call(ctx context.Context, leg upstream.Leg, r peer.Request) (peer.Answer, error) {
+func (p *Proxy) call(ctx context.Context, leg upstream.Caller, r peer.Request) (peer.Answer, error) {
 	if p.cfg.Hooks.Called == nil {
 		return leg.Call(ctx, r)
 	}

@@ -146,7 +146,23 @@ func (e *events) hooks() proxy.Hooks {
 	}
 }
 
+// serve serves the front before a legacy workload.
 func serve(t testing.TB, s script) *rig {
+	t.Helper()
+	return serveAs(t, s, upstream.EraLegacy)
+}
+
+// ring seals what clients bring back.
+func ring(t testing.TB) *seal.Keyring {
+	t.Helper()
+	keys := &seal.Keyring{Server: "uid"}
+	if err := keys.LoadEphemeral(); err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+func serveAs(t testing.TB, s script, era upstream.Era) *rig {
 	t.Helper()
 	r := &rig{t: t, child: &local{file: filepath.Join(t.TempDir(), "script")}, events: &events{}, ends: make(chan upstdio.End, 100)}
 	text, err := json.Marshal(s)
@@ -156,7 +172,7 @@ func serve(t testing.TB, s script) *rig {
 	if err := os.WriteFile(r.child.file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := upstdio.Config{Starter: r.child, Era: upstream.EraLegacy, MaxProcesses: 8, MaxMessageBytes: 1 << 20, Startup: 20 * time.Second}
+	cfg := upstdio.Config{Starter: r.child, Era: era, MaxProcesses: 8, MaxMessageBytes: 1 << 20, Startup: 20 * time.Second}
 	cfg.Hooks.Peer.Noise = func(line string) {
 		r.events.mu.Lock()
 		defer r.events.mu.Unlock()
@@ -164,7 +180,7 @@ func serve(t testing.TB, s script) *rig {
 	}
 	cfg.Hooks.Ended = func(why upstdio.End, _ agent.Exit) { r.ends <- why }
 	r.pool = upstdio.New(cfg)
-	r.front = front(t, proxy.New(proxy.Config{Workload: r.pool, Name: "fallback", Version: "9", Hooks: r.events.hooks()}), func() {
+	r.front = front(t, proxy.New(proxy.Config{Workload: r.pool, Name: "fallback", Version: "9", Keys: ring(t), Hooks: r.events.hooks()}), func() {
 		ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 		defer stop()
 		r.pool.Shutdown(ctx)

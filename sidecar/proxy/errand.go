@@ -1,0 +1,114 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// errand is one request to a modern workload on somebody's behalf, with
+// whatever has to be asked besides.
+type errand struct {
+	p    *Proxy
+	conv upstream.Conversation
+	// principal is on whose behalf: what is known of tools is kept apart.
+	principal string
+	// envelope is the raw _meta of requests of our own for the same caller.
+	envelope []byte
+	request  peer.Request
+}
+
+// run makes the request. What the workload certainly did not run, or only
+// reads, is asked again once (B0.5, B3.8): after a loss, after -32020 with
+// headers from a fresh list of tools (B5.8), and after -32022 (B16).
+func (e *errand) run(ctx context.Context) (peer.Answer, error) {
+	var lost, mirrored, negotiated bool
+	for {
+		r := e.request
+		if e.conv.Headers() {
+			r.Name, r.Fields = e.mirror(ctx, mirrored)
+		}
+		answer, err := e.p.call(ctx, e.conv, r)
+		switch {
+		case err != nil && !lost && repeatable(r.Method, err) && ctx.Err() == nil:
+			lost = true
+			continue
+		case err != nil || answer.Err == nil:
+		case answer.Err.Code == mcp.CodeHeaderMismatch && !mirrored && e.conv.Headers():
+			mirrored = true
+			continue
+		case answer.Err.Code == mcp.CodeUnsupportedRevision && !negotiated:
+			negotiated = true
+			if _, err := e.conv.Discover(ctx); err == nil {
+				continue
+			}
+		}
+		return answer, err
+	}
+}
+
+// mirror is what the headers of the request repeat of its body, as it is sent
+// (B5.7). For a tool that nobody has listed yet the list is asked for first;
+// fresh asks for it in any case (B5.8).
+func (e *errand) mirror(ctx context.Context, fresh bool) (name string, fields []peer.Field) {
+	profile, _ := mcp.Lookup(e.conv.Discovered().Revision)
+	m, ok := profile.Method(e.request.Method)
+	if !ok || m.NameParam == "" {
+		return "", nil
+	}
+	raw, _ := strictjson.Get(e.request.Params, m.NameParam)
+	name, _ = strictjson.String(raw)
+	if m.Name != mcp.MethodToolsCall || name == "" {
+		return name, nil
+	}
+	t, known := e.tool(ctx, name, fresh)
+	if !known || t.params == nil {
+		return name, nil
+	}
+	arguments, _ := strictjson.Get(e.request.Params, "arguments")
+	for _, f := range t.params.Fields(arguments) {
+		fields = append(fields, peer.Field(f))
+	}
+	return name, fields
+}
+
+// tool is what is known of a tool, after asking for the list where nothing is.
+func (e *errand) tool(ctx context.Context, name string, fresh bool) (tool, bool) {
+	t, known := e.p.tools.find(e.principal, name)
+	if known && !fresh {
+		return t, true
+	}
+	if e.p.tools.refresh(ctx, e.principal, fresh, e.listTools) {
+		t, known = e.p.tools.find(e.principal, name)
+	}
+	return t, known
+}
+
+// listTools reads all pages of tools/list; each goes to page. It reports
+// whether the end was reached.
+func (e *errand) listTools(ctx context.Context, page func(result []byte)) bool {
+	cursor := ""
+	for range maxToolPages {
+		params := append([]byte(`{`), cursor...)
+		if e.envelope != nil {
+			params = append(append(append(params, `"_meta":`...), e.envelope...), '}')
+		} else {
+			params = append(params, `"_meta":{}}`...)
+		}
+		answer, err := e.p.call(ctx, e.conv, peer.Request{Method: mcp.MethodToolsList, Params: params})
+		if err != nil || answer.Err != nil {
+			return false
+		}
+		page(answer.Result)
+		next, ok := strictjson.Get(answer.Result, "nextCursor")
+		text := `"cursor":` + string(next) + `,`
+		if !ok || strictjson.IsNull(next) || text == cursor {
+			return true
+		}
+		cursor = text
+	}
+	return true
+}
