@@ -15,6 +15,9 @@ import (
 
 func (a *App) workloadChanged(s config.WorkloadStatus, err error) {
 	a.metrics.Workload(s)
+	if a.cfg.Workload != nil {
+		defer a.cfg.Workload(s, err) // once the gate is as it says
+	}
 	if s.State == config.WorkloadUp {
 		a.gate.Open()
 		a.cfg.Log.Info("workload is ready", "era", s.Era, "revision", observe.Untrusted(s.Revision),

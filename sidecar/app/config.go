@@ -39,7 +39,10 @@ type Config struct {
 	Budget *stream.Budget
 	// Keys seal what clients are given to bring back; New makes the ring.
 	Keys *seal.Keyring
-	Log  *slog.Logger
+	// Workload is told where the workload stands whenever that changes, with the
+	// error behind it or nil. It must not block and may be nil.
+	Workload func(s config.WorkloadStatus, err error)
+	Log      *slog.Logger
 }
 
 // The parts of the drain that are not the operator's to choose. O25 asks for

@@ -157,9 +157,9 @@ func TestRunOnALaptop(t *testing.T) {
 	p := launch(t, "mcp-sidecar", nil, "run", "--stdio", "--listen", "127.0.0.1:0", "--", binary("testworkload"), "serve")
 	var url string
 	eventually(t, "it serves", func() bool {
-		_, rest, ok := strings.Cut(p.log.String(), "url=")
+		_, rest, ok := strings.Cut(p.log.String(), "  http://")
 		if ok {
-			url, _, ok = strings.Cut(rest, "/mcp\n")
+			url, _, ok = strings.Cut("http://"+rest, "/mcp\n")
 		}
 		return ok
 	})

@@ -23,9 +23,8 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	err := command().ExecuteContext(ctx)
 	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "mcp-sidecar:", err)
-		os.Exit(1)
+	if code := report(os.Stderr, err); code != 0 {
+		os.Exit(code)
 	}
 }
 
@@ -35,16 +34,18 @@ func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "mcp-sidecar",
 		Short:         "Speak MCP to any client in front of one workload",
-		Args:          cobra.NoArgs,
+		Long:          "Speak MCP to any client in front of one workload.\n\n" + exitCodes,
+		Args:          arguments(cobra.NoArgs),
 		RunE:          serve.RunE,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err.Error()) })
 	root.PersistentFlags().TextVar(level, "log-level", level, "DEBUG, INFO, WARN or ERROR")
 	root.AddCommand(serve, runCommand(level), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  arguments(cobra.NoArgs),
 		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), app.Version()) },
 	})
 	return root

@@ -21,7 +21,7 @@ func serveCommand(level *slog.LevelVar) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve in a pod; configured by the operator",
-		Args:  cobra.NoArgs,
+		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := app.FromEnv(os.Getenv)
 			if err != nil {

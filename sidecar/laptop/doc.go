@@ -1,0 +1,5 @@
+// Package laptop puts the sidecar in front of a server on this machine, without
+// a cluster: the parts of a pod in one process, defaults for what the operator
+// would say, and words for a person at a terminal. It owns what Run prints and
+// how its failures are told; it must not know commands, flags or exit codes.
+package laptop

@@ -1,0 +1,94 @@
+package laptop
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/sidecar/config"
+)
+
+// lastWords is how many lines of stderr a failure is told with.
+const lastWords = 10
+
+// final reports whether a failure of the first handshake will not pass: a
+// server that is not listening yet, or answers 503 meanwhile, may still come.
+func final(s config.WorkloadStatus) bool {
+	switch s.Reason {
+	case config.ReasonRefused, config.ReasonHTTPStatus, config.ReasonAgentUnreachable:
+		return false
+	}
+	return s.State == config.WorkloadFailed
+}
+
+// explain words why the workload could not be served.
+func (o *Options) explain(s config.WorkloadStatus, cause error, kept []string) *WorkloadError {
+	e := &WorkloadError{LastWords: s.StderrTail}
+	if len(e.LastWords) == 0 {
+		e.LastWords = kept
+	}
+	e.LastWords = e.LastWords[max(0, len(e.LastWords)-lastWords):]
+	e.Problem = o.problem(s, cause)
+	return e
+}
+
+func (o *Options) problem(s config.WorkloadStatus, cause error) string {
+	what := strconv.Quote(o.what())
+	switch s.Reason {
+	case config.ReasonExited:
+		return o.exited(s)
+	case config.ReasonNoAnswer:
+		return fmt.Sprintf("%s did not answer within %v: a server reads requests from stdin and answers on stdout; --startup gives it longer", what, o.startup())
+	case config.ReasonBadOutput:
+		return what + " writes on stdout what is not the protocol: logs belong on stderr"
+	case config.ReasonRefused:
+		return fmt.Sprintf("nobody listens at %s, for %v now: is the server running, and is that its port?", o.URL, o.startup())
+	case config.ReasonHTTPStatus:
+		var f *peer.Failure
+		status := "an error"
+		if errors.As(cause, &f) && f.Status != 0 {
+			status = "status " + strconv.Itoa(f.Status)
+		}
+		return fmt.Sprintf("%s answers with %s: is that its MCP endpoint?", o.URL, status)
+	case config.ReasonAgentUnreachable:
+		return fmt.Sprintf("%s cannot be started: %s", what, clean(cause))
+	}
+	return fmt.Sprintf("%s answers, but not as an MCP server does: %s", what, clean(cause))
+}
+
+func (o *Options) exited(s config.WorkloadStatus) string {
+	name := strconv.Quote(o.Command[0])
+	code := -1
+	if s.ExitCode != nil {
+		code = *s.ExitCode
+	}
+	switch {
+	case code == 127 && len(s.StderrTail) == 0:
+		return name + " was not found: is it installed, and on the PATH?"
+	case code == 126 && len(s.StderrTail) == 0:
+		return name + " cannot be executed: is it a program, and may you run it?"
+	case code < 0:
+		return strconv.Quote(o.what()) + " ended before it answered"
+	}
+	return fmt.Sprintf("%q ended with exit code %d before it answered", o.what(), code)
+}
+
+// clean makes an error that may hold the workload's words fit for a terminal.
+func clean(err error) string {
+	const most = 300
+	if err == nil {
+		return "no reason was given"
+	}
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, err.Error())
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
