@@ -174,3 +174,29 @@ func TestLevels(t *testing.T) { // W6.9, W23.5
 		}
 	})
 }
+
+// W1.12, W1.13, W18.4: a stateless server asks nothing by itself, and gets no
+// response if it does.
+func TestAStatelessServerGetsNoResponse(t *testing.T) {
+	var dropped []peer.Drop
+	s := modern(func(f *fake, m *jsonrpc.Message) { f.result(m, `{}`) })
+	o := Options{Handlers: asks(), Observer: Observer{Dropped: func(d peer.Drop) { dropped = append(dropped, d) }}}
+	bubble(t, s, o, func(t *testing.T, c *Client) {
+		for _, raw := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":"r","method":"roots/list"}`, `{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":1,"a":2}}`,
+			`{"jsonrpc":"2.0","id":8,"method":}`,
+		} {
+			s.last().say(raw)
+		}
+		if _, err := c.Call(t.Context(), "x", nil); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if said := s.last().answers(); len(said) != 0 {
+			t.Error(said)
+		}
+		if len(dropped) != 4 {
+			t.Error(dropped)
+		}
+	})
+}

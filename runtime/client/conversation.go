@@ -129,6 +129,7 @@ func (v *conversation) discover(ctx context.Context, candidates []string) (left 
 		info = member(raw, "serverInfo") // where drafts had it (B1.6)
 	}
 	v.server = described(raw, info)
+	v.peer.Stateless()
 	return nil, nil
 }
 

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -82,6 +83,8 @@ type Peer struct {
 	link          Link
 	send, receive *middleware.Stack
 
+	mute atomic.Bool // see Stateless
+
 	mu        sync.Mutex
 	revision  string // what initialize agreed on
 	next      int64
@@ -115,11 +118,15 @@ func New(link Link, cfg Config) *Peer {
 		idleSince: time.Now(),
 		slots:     make(chan struct{}, 32),
 	}
+	p.mute.Store(cfg.Stateless)
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	p.inbox.budget = cfg.Budget
 	link.Start(p)
 	return p
 }
+
+// Stateless is Config.Stateless for whoever finds out later.
+func (p *Peer) Stateless() { p.mute.Store(true) }
 
 // Notify sends a notification. The error is that of Link.Send.
 func (p *Peer) Notify(ctx context.Context, method string, params []byte) error {

@@ -40,7 +40,7 @@ func (p *Peer) one(raw []byte, via *Call) (answered bool) {
 	case jsonrpc.KindResponse:
 		return p.answer(m, via)
 	case jsonrpc.KindRequest:
-		if p.cfg.Stateless {
+		if p.mute.Load() {
 			p.cfg.Hooks.dropped(DropReverse)
 			return false
 		}
@@ -96,7 +96,7 @@ func (p *Peer) broken(what salvage.Peek, begin []byte, f *Failure, via *Call) (a
 	if what.Method {
 		// A request or notification of the server. A request must not be left
 		// to wait for its own deadline.
-		if id, ok := jsonrpc.ParseID([]byte(what.ID)); ok && !p.cfg.Stateless {
+		if id, ok := jsonrpc.ParseID([]byte(what.ID)); ok && !p.mute.Load() {
 			p.reply(id, "", nil, jsonrpc.Outcome{Err: jsonrpc.Errorf(jsonrpc.CodeParse, "message could not be read")})
 		}
 		return false
