@@ -15,14 +15,14 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/task/tasktest"
 )
 
-var trouble = errors.New("connection refused")
+var errTrouble = errors.New("connection refused")
 
 // breakable is a store that can be set to fail.
 func breakable() (task.Store, func(down bool)) {
 	var down atomic.Bool
 	return &tasktest.Flaky{Store: &task.Memory{}, Fail: func(tasktest.Op) error {
 		if down.Load() {
-			return trouble
+			return errTrouble
 		}
 		return nil
 	}}, down.Store
@@ -79,7 +79,7 @@ func TestLeases(t *testing.T) {
 		keys := keyring(t)
 		flaky := &tasktest.Flaky{Store: store, Fail: func(op tasktest.Op) error {
 			if dead.Load() {
-				return trouble
+				return errTrouble
 			}
 			if op == tasktest.OpUpdate {
 				writes.Add(1)
@@ -144,7 +144,7 @@ func TestTheStoreIsDown(t *testing.T) {
 			"answer": second(r.Answer(t.Context(), alice, made.ID, answer("a-1", "1"))),
 			"result": second(r.Result(t.Context(), alice, made.ID, nil)),
 		} {
-			if !errors.Is(err, task.ErrStore) || !errors.Is(err, trouble) || errors.Is(err, task.ErrUnknown) {
+			if !errors.Is(err, task.ErrStore) || !errors.Is(err, errTrouble) || errors.Is(err, task.ErrUnknown) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if got := task.RPC(err); got.Code != jsonrpc.CodeInternal || got.Reason() != task.ReasonStore || got.Message != "the task store is unavailable" {
@@ -194,7 +194,7 @@ func (hanging) Due(ctx context.Context, _ time.Time, _ int) ([]task.Record, erro
 // Whatever fails at random, each task that a client was told of ends as its
 // work did or as it was cancelled, and every error says what it is.
 func TestAStoreThatFailsAtRandom(t *testing.T) {
-	trouble := errors.New("random")
+	errTrouble := errors.New("random")
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			var mu sync.Mutex
@@ -204,7 +204,7 @@ func TestAStoreThatFailsAtRandom(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if !calm && dice.IntN(3) == 0 {
-					return trouble
+					return errTrouble
 				}
 				return nil
 			}}
@@ -258,7 +258,7 @@ func TestTheCarrierDies(t *testing.T) {
 		var dead atomic.Bool
 		flaky := &tasktest.Flaky{Store: store, Fail: func(tasktest.Op) error {
 			if dead.Load() {
-				return trouble
+				return errTrouble
 			}
 			return nil
 		}}
