@@ -10,8 +10,8 @@ import (
 const (
 	// serveRuns alternating runs of serveRequests each; the first of each
 	// program warms it and does not count.
-	serveRuns     = 9
-	serveRequests = 6000
+	serveRuns     = 25
+	serveRequests = 2000
 )
 
 // program is one thing to measure: a server process and the request it gets.
