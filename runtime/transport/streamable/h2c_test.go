@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
 
@@ -127,4 +128,67 @@ func TestHTTP2ResetCancels(t *testing.T) {
 			t.Error(cause)
 		}
 	})
+}
+
+// frame makes an HTTP/2 frame.
+func frame(kind, flags byte, stream uint32, payload []byte) []byte {
+	n := len(payload)
+	out := []byte{byte(n >> 16), byte(n >> 8), byte(n), kind, flags, byte(stream >> 24), byte(stream >> 16), byte(stream >> 8), byte(stream)}
+	return append(out, payload...)
+}
+
+// literal is a header field that no table knows (RFC 7541 section 6.2.2).
+func literal(name, value string) []byte {
+	out := append([]byte{0, byte(len(name))}, name...)
+	return append(append(out, byte(len(value))), value...)
+}
+
+// P33.2, W17.4: over HTTP/2 it is :authority that names the host, whatever a
+// Host field says beside it.
+func TestAuthorityIsTheHost(t *testing.T) {
+	for name, tt := range map[string]struct {
+		authority, host string
+		refused         bool
+	}{
+		"both are this machine":        {"localhost", "localhost", false},
+		"another authority":            {"evil.example", "localhost", true},
+		"no Host field":                {"evil.example", "", true},
+		"the Host field alone is evil": {"", "evil.example", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				newLab(t, &backend{}, func(l *lab) {
+					conn, err := l.memory.dial(l.t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					go func() { _, _ = io.Copy(io.Discard, conn) }()
+					fields := append(append(literal(":method", "GET"), literal(":scheme", "http")...), literal(":path", "/mcp")...)
+					if tt.authority != "" {
+						fields = append(fields, literal(":authority", tt.authority)...)
+					}
+					if tt.host != "" {
+						fields = append(fields, literal("host", tt.host)...)
+					}
+					const settings, headers, endStream, endHeaders = 4, 1, 1, 4
+					out := append([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(settings, 0, 0, nil)...)
+					if _, err := conn.Write(append(out, frame(headers, endStream|endHeaders, 1, fields)...)); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					l.mu.Lock()
+					rejected := append([]hook.Reason(nil), l.rejected...)
+					l.mu.Unlock()
+					if len(rejected) != 1 || (rejected[0] == hook.RejectHost) != tt.refused {
+						t.Errorf("refused for %v", rejected)
+					}
+					_ = conn.Close()
+				}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 17080}, func(web *http.Server, _ *http.Transport) {
+					clear := new(http.Protocols)
+					clear.SetUnencryptedHTTP2(true)
+					web.Protocols = clear
+				})
+			})
+		})
+	}
 }
