@@ -96,6 +96,16 @@ func command(path string, args ...string) func(t *testing.T) client.Target {
 	}
 }
 
+// npmScript is our server on the TypeScript SDK of the v2 line.
+func npmScript(over string) func(t *testing.T) client.Target {
+	return func(t *testing.T) client.Target {
+		url := started(t, node(), fromRoot("test/peers/servers/typescript.mjs"), over)
+		transport := &http.Transport{}
+		t.Cleanup(transport.CloseIdleConnections)
+		return client.HTTP{URL: url, Client: &http.Client{Transport: record.Transport(transport, log(t))}}
+	}
+}
+
 // npmHTTP is server-everything on a port of its own.
 func npmHTTP(over, path string) func(t *testing.T) client.Target {
 	return func(t *testing.T) client.Target {
@@ -125,6 +135,8 @@ func servers(t *testing.T) map[string]foreign {
 		"server-everything, pipes":    {command(node(), module("server-everything/dist/index.js"), "stdio"), mcp.Revision20251125, mcp.Stdio, everything, "simple-prompt", "demo://resource/static/document/features.md"},
 		"server-everything, HTTP":     {npmHTTP("streamableHttp", "/mcp"), mcp.Revision20251125, mcp.Streamable, everything, "simple-prompt", "demo://resource/static/document/features.md"},
 		"server-everything, HTTP+SSE": {npmHTTP("sse", "/sse"), mcp.Revision20251125, mcp.HTTPSSE, everything, "simple-prompt", "demo://resource/static/document/features.md"},
+		"TypeScript v2, HTTP":         {npmScript("http"), mcp.Revision20260728, mcp.Streamable, ourTools, "greet", "peer://note"},
+		"TypeScript v2, pipes":        {command(node(), fromRoot("test/peers/servers/typescript.mjs"), "stdio"), mcp.Revision20260728, mcp.Stdio, ourTools, "greet", "peer://note"},
 		"server-filesystem, pipes": {command(node(), module("server-filesystem/dist/index.js"), dir), mcp.Revision20251125, mcp.Stdio,
 			tools{echo: call{"read_text_file", map[string]any{"path": filepath.Join(dir, "note.txt")}, "hi from a file"}}, "", ""},
 		"server-memory, pipes": {command(node(), module("server-memory/dist/index.js")), mcp.Revision20251125, mcp.Stdio,
