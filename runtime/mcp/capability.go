@@ -16,8 +16,17 @@ func (c Capability) Declared(capabilities []byte) bool {
 	if c == "" {
 		return true
 	}
-	value, ok := strictjson.GetPath(capabilities, c.Path()...)
-	return ok && !strictjson.IsNull(value) && string(value) != "false"
+	if string(capabilities) == "{}" {
+		return false // the usual case, asked for with every request
+	}
+	value := capabilities
+	for name := range strings.SplitSeq(string(c), ".") {
+		var ok bool
+		if value, ok = strictjson.Get(value, name); !ok {
+			return false
+		}
+	}
+	return !strictjson.IsNull(value) && string(value) != "false"
 }
 
 // DeclaresExtension reports whether a raw capabilities object declares the

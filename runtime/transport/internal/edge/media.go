@@ -35,7 +35,7 @@ func Accept(h http.Header) Accepted {
 	}
 	var out Accepted
 	var jsonAt, streamAt int // how specific the range was that decided
-	for _, part := range strings.Split(strings.Join(lines, ","), ",") {
+	for part := range strings.SplitSeq(strings.Join(lines, ","), ",") {
 		name, params, _ := strings.Cut(part, ";")
 		name = strings.ToLower(strings.TrimSpace(name))
 		ok := quality(params) > 0
@@ -66,7 +66,7 @@ func matches(name, media string) int {
 
 // quality reads q out of the parameters; a broken one counts as 1.
 func quality(params string) float64 {
-	for _, p := range strings.Split(params, ";") {
+	for p := range strings.SplitSeq(params, ";") {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || !strings.EqualFold(strings.TrimSpace(name), "q") {
 			continue
