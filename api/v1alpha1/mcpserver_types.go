@@ -68,6 +68,11 @@ type McpServerSpec struct {
 	// +optional
 	Limits Limits `json:"limits,omitzero"`
 
+	// protocol says which revisions and transports of the protocol clients may
+	// use.
+	// +optional
+	Protocol Protocol `json:"protocol,omitzero"`
+
 	// rollout says how pods are replaced.
 	// +optional
 	Rollout Rollout `json:"rollout,omitzero"`

@@ -192,6 +192,11 @@ type StdioWorkload struct {
 	// +kubebuilder:validation:Minimum=1024
 	// +kubebuilder:validation:Maximum=67108864
 	MaxMessageBytes *int64 `json:"maxMessageBytes,omitempty"`
+
+	// revision is the protocol revision that the command speaks. Auto: the
+	// sidecar starts two processes at first to find out. Default Auto.
+	// +optional
+	Revision WorkloadRevision `json:"revision,omitempty"`
 }
 
 // MCPWorkload configures a server that speaks streamable HTTP on loopback.
@@ -210,4 +215,9 @@ type MCPWorkload struct {
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/') && !self.matches('[?#[:space:]]') && !self.matches('//|/[.][.]?(/|$)')",message="path must be a clean absolute path such as /mcp, without query, fragment, white space, empty, '.' or '..' segments"
 	Path string `json:"path,omitempty"`
+
+	// revision is the protocol revision that the server speaks. Auto: the
+	// sidecar finds out. Default Auto.
+	// +optional
+	Revision WorkloadRevision `json:"revision,omitempty"`
 }

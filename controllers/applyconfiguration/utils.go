@@ -40,6 +40,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ProjectedSourceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ProjectedVolume"):
 		return &apiv1alpha1.ProjectedVolumeApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("Protocol"):
+		return &apiv1alpha1.ProtocolApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Rollout"):
 		return &apiv1alpha1.RolloutApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServerInfo"):

@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead-dev/fairlead/controllers/mcpserver/desired"
 )
 
-// liveContract is the rendered ConfigMap and the digest that sidecars report
+// liveContract is the rendered ConfigMap and the digests that sidecars report
 // once they run with it.
 type liveContract struct {
 	configMap *corev1ac.ConfigMapApplyConfiguration
-	digest    string
+	digests   desired.Digests
 	// written: the ConfigMap holds it.
 	written bool
 }
@@ -24,7 +24,7 @@ type liveContract struct {
 // will be, until the spec changes.
 func (r *Reconciler) render(_ context.Context, s *scope) *outcome.Failure {
 	var err error
-	if s.live.configMap, s.live.digest, err = desired.LiveConfigMap(s.in); err != nil {
+	if s.live.configMap, s.live.digests, err = desired.LiveConfigMap(s.in); err != nil {
 		return invalid("The limits and policies of this spec make no valid live contract: "+err.Error()+".", err)
 	}
 	if s.template, err = desired.MakeTemplate(s.in); err != nil {

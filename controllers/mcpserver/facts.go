@@ -84,7 +84,7 @@ func (r *Reconciler) factsOf(s *scope, failure *outcome.Failure) facts {
 			faultsOld = append(faultsOld, v.fault)
 		}
 		if v.ready {
-			f.countContract(v, s.live.digest)
+			f.countContract(v, s.live.digests)
 		} else if v.fault == nil && now.Sub(v.pod.CreationTimestamp.Time) < young {
 			starting++
 		}
@@ -104,16 +104,16 @@ func (r *Reconciler) factsOf(s *scope, failure *outcome.Failure) facts {
 }
 
 // countContract sorts a ready pod by what it says of its live contract.
-func (f *facts) countContract(v podView, digest string) {
+func (f *facts) countContract(v podView, digests desired.Digests) {
 	st := v.answer.Status
 	f.exposed = f.exposed || st != nil && st.Workload.Exposed
 	switch {
-	case digest == "": // nothing to compare with
+	case len(digests) == 0: // nothing to compare with
 	case v.answer.Silent:
 		f.silent++
 	case st == nil:
 		f.unread++
-	case st.LiveDigest == digest:
+	case digests.Follows(st):
 	case st.LiveError != "":
 		f.rejected++
 	default:

@@ -91,14 +91,14 @@ func (r *Reconciler) readStatuses(ctx context.Context, s *scope) {
 		targets = append(targets, podstatus.Target{
 			UID: v.pod.UID, IP: v.pod.Status.PodIP,
 			// A pod turns ready after its last answer: that one is about before.
-			Urgent: !v.ready || !r.statuses.Current(s.server.UID, v.pod.UID, s.live.digest),
+			Urgent: !v.ready || !r.statuses.Current(s.server.UID, v.pod.UID, s.live.digests.Follows),
 		})
 	}
 	answers := r.statuses.Read(ctx, s.server.UID, targets)
 	for i := range s.pods {
 		v := &s.pods[i]
 		v.answer = answers[v.pod.UID]
-		switch current := r.statuses.Current(s.server.UID, v.pod.UID, s.live.digest); {
+		switch current := r.statuses.Current(s.server.UID, v.pod.UID, s.live.digests.Follows); {
 		case v.ready && !current && !v.answer.Silent:
 			s.within(awaited)
 		case !v.ready || !current:

@@ -116,6 +116,7 @@ func TestNeedsTouch(t *testing.T) {
 	}{
 		"has not reported":            {v: view(nil, "")},
 		"agrees":                      {v: view(&config.Status{LiveDigest: d}, "")},
+		"agrees in an older version":  {v: view(&config.Status{LiveDigest: "new in v1"}, "")},
 		"lags":                        {v: view(&config.Status{LiveDigest: "old"}, ""), want: true},
 		"lags although told":          {v: view(&config.Status{LiveDigest: "old"}, d+".3"), want: true},
 		"refused one before":          {v: view(&config.Status{LiveDigest: "old", LiveError: "x"}, "older"), want: true},
@@ -123,7 +124,7 @@ func TestNeedsTouch(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := needsTouch(tc.v, d); got != tc.want {
+			if got := needsTouch(tc.v, desired.Digests{config.LiveVersion: d, 1: "new in v1"}); got != tc.want {
 				t.Errorf("got %v", got)
 			}
 		})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/api/v1alpha1"
 	"github.com/fairlead-dev/fairlead/controllers/internal/outcome"
+	"github.com/fairlead-dev/fairlead/controllers/mcpserver/desired"
 )
 
 const (
@@ -42,12 +43,12 @@ func (r *Reconciler) touch(ctx context.Context, s *scope) *outcome.Failure {
 		if t, ok := s.memory.touched[v.pod.UID]; ok {
 			alive[v.pod.UID] = t
 		}
-		if !needsTouch(v, s.live.digest) || now.Sub(alive[v.pod.UID]) < touchAgain {
+		if !needsTouch(v, s.live.digests) || now.Sub(alive[v.pod.UID]) < touchAgain {
 			continue
 		}
 		alive[v.pod.UID] = now
 		s.within(awaited)
-		g.Go(func() error { return r.touchPod(ctx, v.pod, s.live.digest) })
+		g.Go(func() error { return r.touchPod(ctx, v.pod, s.live.digests.Newest()) })
 	}
 	s.memory.touched = alive
 	if err := g.Wait(); err != nil {
@@ -58,12 +59,12 @@ func (r *Reconciler) touch(ctx context.Context, s *scope) *outcome.Failure {
 
 // needsTouch: a sidecar that has seen this contract and refused it is told of
 // it once only.
-func needsTouch(v podView, digest string) bool {
+func needsTouch(v podView, digests desired.Digests) bool {
 	st := v.answer.Status
-	if st == nil || st.LiveDigest == digest {
+	if st == nil || digests.Follows(st) {
 		return false
 	}
-	told := strings.HasPrefix(v.pod.Annotations[AnnotationLive], digest)
+	told := strings.HasPrefix(v.pod.Annotations[AnnotationLive], digests.Newest())
 	return st.LiveError == "" || !told
 }
 

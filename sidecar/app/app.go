@@ -90,6 +90,7 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 		Keys:     a.ring,
 		Pod:      c.PodUID,
 		Epoch:    uint64(time.Now().UnixNano()),
+		HTTPSSE:  true, // unless the settings say no
 		Settings: a.settings,
 		Budget:   c.Budget,
 		Observer: front,
@@ -185,6 +186,8 @@ func (a *App) settings() streamable.Settings {
 		return streamable.Settings{}
 	}
 	return streamable.Settings{
+		Revisions:      now.Protocol.Revisions,
+		NoHTTPSSE:      !now.Protocol.HTTPSSE,
 		MaxBodyBytes:   now.Limits.MaxBodyBytes,
 		RequestTimeout: seconds(now.Limits.RequestSeconds),
 		KeepAlive:      seconds(now.Limits.KeepAliveSeconds),

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 	"github.com/fairlead-dev/fairlead/sidecar/hook"
@@ -47,7 +48,7 @@ func TestItWaitsForItsFilesAndSaysWhy(t *testing.T) { // O2, D6
 		t.Errorf("call: %v %v %s", err, resp, body)
 	}
 	s := r.statusNow()
-	if !s.Ready || s.LiveDigest != digest || s.ContractVersion != 1 || s.PodUID != "pod-uid" || s.BootHash != "1-00" ||
+	if !s.Ready || s.LiveDigest != digest || s.ContractVersion != config.LiveVersion || s.PodUID != "pod-uid" || s.BootHash != "1-00" ||
 		s.Keys.SealWith != "a1" || s.Counts.Sessions != 1 || s.Workload.Name != "fake" {
 		t.Errorf("status %+v", s)
 	}
@@ -71,7 +72,7 @@ func TestALiveContractChangesWithoutARestart(t *testing.T) {
 		return count
 	}
 	before := errorsCounted() // the file may have been missed before it was there
-	r.put("live", config.LiveKey(1), []byte("rubbish"))
+	r.put("live", config.LiveKey(config.LiveVersion), []byte("rubbish"))
 	r.until("the error", func() bool { return r.statusNow().LiveError != "" })
 	if s := r.statusNow(); s.LiveDigest != digest || !s.Ready {
 		t.Errorf("after rubbish: %+v", s)
@@ -80,6 +81,47 @@ func TestALiveContractChangesWithoutARestart(t *testing.T) {
 		t.Errorf("the session did not survive: %v %v", err, resp)
 	}
 	r.until("the error is counted", func() bool { return errorsCounted() != before })
+}
+
+// R24, P17: revisions and the older transport come and go without a restart.
+func TestTheProtocolFollowsTheLiveContract(t *testing.T) {
+	r := ready(t, nil)
+	open := func(revision string) string {
+		_, body, err := r.post(strings.Replace(initialize, "2025-06-18", revision, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, known := range mcp.Revisions() {
+			if strings.Contains(body, `"protocolVersion":"`+known+`"`) {
+				return known
+			}
+		}
+		return body
+	}
+	older := func() int {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.Address()+"/mcp", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got, status := open("2025-06-18"), older(); got != "2025-06-18" || status != http.StatusMethodNotAllowed {
+		t.Errorf("by default: %s, %d", got, status)
+	}
+	l := config.DefaultLive()
+	l.Protocol = config.Protocol{Revisions: []string{"2025-03-26", "2026-07-28"}, HTTPSSE: true}
+	digest := r.putLive(l)
+	r.until("the new digest", func() bool { return r.statusNow().LiveDigest == digest })
+	if got, status := open("2025-06-18"), older(); got != "2025-03-26" || status != http.StatusOK {
+		t.Errorf("with some revisions and HTTP+SSE: %s, %d", got, status)
+	}
 }
 
 func TestThePublicPortServesTheEndpointAndHealthzOnly(t *testing.T) { // R17, R20

@@ -56,6 +56,7 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 		b.workload = http.New(http.Config{
 			Port:    w.MCP.Port,
 			Path:    w.MCP.Path,
+			Era:     eraOf(w.MCP.Revision),
 			Hold:    holdTime,
 			Startup: startup(w),
 			Budget:  c.Budget,
@@ -75,6 +76,7 @@ func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited)
 	return stdio.New(stdio.Config{
 		Starter:         stdio.Agent{Dialer: agent.Dialer{Socket: c.AgentSocket}},
 		MaxProcesses:    s.MaxProcesses,
+		Era:             eraOf(s.Revision),
 		Idle:            seconds(s.IdleSeconds),
 		Startup:         seconds(s.StartupSeconds),
 		MaxMessageBytes: s.MaxMessageBytes,
@@ -100,6 +102,18 @@ func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited)
 			Peer: peerHooks(m, log),
 		},
 	})
+}
+
+// eraOf is the era of a revision that is configured (B1.1); "" finds out.
+func eraOf(revision string) upstream.Era {
+	p, ok := mcp.Lookup(revision)
+	switch {
+	case !ok:
+		return ""
+	case p.Handshake:
+		return upstream.EraLegacy
+	}
+	return upstream.EraModern
 }
 
 func peerHooks(m *observe.Metrics, log *observe.Limited) peer.Hooks {

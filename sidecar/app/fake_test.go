@@ -166,7 +166,7 @@ func (r *rig) putLive(l config.Live) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.put("live", config.LiveKey(1), gz)
+	r.put("live", config.LiveKey(l.Version), gz)
 	return digest
 }
 

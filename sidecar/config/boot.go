@@ -19,6 +19,8 @@ type Boot struct {
 	Workload Workload `json:"workload"`
 	// Clocks are the termination clocks, all computed by NewClocks.
 	Clocks Clocks `json:"clocks"`
+	// Roots are named to the workload where no client can be asked.
+	Roots []Root `json:"roots,omitempty"`
 	// ContractVersions are the live contract versions this template's sidecar
 	// is known to read, newest first.
 	ContractVersions []int `json:"contractVersions"`
@@ -47,20 +49,37 @@ type Workload struct {
 	MCP   *MCP         `json:"mcp,omitempty"`
 }
 
-// Stdio configures a workload that the agent starts, one process per session
-// (R23). Seconds and bytes are positive.
+// Stdio configures a workload that the agent starts (R23). Seconds and bytes
+// are positive.
 type Stdio struct {
-	ProcessModel    string `json:"processModel"` // PerSession
+	ProcessModel    string `json:"processModel"` // ProcessPerSession, …
 	MaxProcesses    int    `json:"maxProcesses"`
 	IdleSeconds     int    `json:"idleSeconds"`
 	StartupSeconds  int    `json:"startupSeconds"`
 	MaxMessageBytes int    `json:"maxMessageBytes"`
+	// OnIdle is what becomes of a session whose process ends: OnIdleEnd, the
+	// same as "", or OnIdleRecreate (P15).
+	OnIdle string `json:"onIdle,omitempty"`
+	// SharedAcrossPrincipals is SharedAllow where different people may use one
+	// Shared process; else they are refused (R23).
+	SharedAcrossPrincipals string `json:"sharedAcrossPrincipals,omitempty"`
+	// Revision as in MCP.
+	Revision string `json:"revision,omitempty"`
 }
 
-// MCP configures a workload that speaks streamable HTTP on loopback.
+// MCP configures a workload that speaks HTTP on loopback.
 type MCP struct {
 	Port int    `json:"port"`
 	Path string `json:"path"`
+	// Revision is the one that the workload speaks; "": find out (B1.1).
+	Revision string `json:"revision,omitempty"`
+}
+
+// Root is a root that the sidecar itself names to the workload where no client
+// can be asked for roots (B6.5, R23).
+type Root struct {
+	URI  string `json:"uri"`
+	Name string `json:"name,omitempty"`
 }
 
 // Clocks are the termination clocks of O3, in seconds. Grace is their sum, so

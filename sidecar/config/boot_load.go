@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -73,6 +72,7 @@ func (b Boot) Validate() error {
 	}
 	b.Workload.validate(&ps)
 	b.Clocks.validate(&ps)
+	validateRoots(b.Roots, &ps)
 	if len(b.ContractVersions) == 0 || len(b.ContractVersions) > 16 {
 		ps.addf("contractVersions", "must list 1 to 16 versions")
 	}
@@ -111,9 +111,10 @@ func (w Workload) validate(ps *problems) {
 }
 
 func (s Stdio) validate(ps *problems) {
-	if !slices.Contains([]string{ProcessPerSession}, s.ProcessModel) {
-		ps.addf("workload.stdio.processModel", "%q is none of %s", clip(s.ProcessModel), ProcessPerSession)
-	}
+	ps.oneOf("workload.stdio.processModel", s.ProcessModel, ProcessPerSession, ProcessShared, ProcessPooled)
+	ps.oneOf("workload.stdio.onIdle", s.OnIdle, OnIdleEnd, OnIdleRecreate, "")
+	ps.oneOf("workload.stdio.sharedAcrossPrincipals", s.SharedAcrossPrincipals, SharedRefuse, SharedAllow, "")
+	ps.revision("workload.stdio.revision", s.Revision)
 	ps.within("workload.stdio.maxProcesses", int64(s.MaxProcesses), 1, MaxMaxProcesses)
 	ps.within("workload.stdio.idleSeconds", int64(s.IdleSeconds), 1, 24*3600)
 	ps.within("workload.stdio.startupSeconds", int64(s.StartupSeconds), 1, MaxStartupSeconds)
@@ -125,6 +126,7 @@ func (m MCP) validate(ps *problems) {
 	if m.Port >= PortsFrom && m.Port <= PortsTo {
 		ps.addf("workload.mcp.port", "%d is one of the sidecar's own (%d-%d)", m.Port, PortsFrom, PortsTo)
 	}
+	ps.revision("workload.mcp.revision", m.Revision)
 	if !strings.HasPrefix(m.Path, "/") || len(m.Path) > MaxMCPPath || strings.ContainsAny(m.Path, "?# \t\r\n") ||
 		path.Clean(m.Path) != strings.TrimSuffix(m.Path, "/") && m.Path != "/" {
 		ps.addf("workload.mcp.path", "%q is not a clean absolute path of at most %d characters", clip(m.Path), MaxMCPPath)
@@ -134,5 +136,22 @@ func (m MCP) validate(ps *problems) {
 func (c Clocks) validate(ps *problems) {
 	if c != NewClocks(c.DrainSeconds) {
 		ps.addf("clocks", "must be those of NewClocks(drainSeconds) with drainSeconds in 0..%d", MaxDrainSeconds)
+	}
+}
+
+func validateRoots(roots []Root, ps *problems) {
+	if len(roots) > MaxRoots {
+		ps.addf("roots", "%d entries, %d allowed", len(roots), MaxRoots)
+		return
+	}
+	for i, r := range roots {
+		at := fmt.Sprintf("roots[%d]", i)
+		// Every revision says that the URI of a root begins so.
+		if !strings.HasPrefix(r.URI, "file://") || len(r.URI) > MaxRootURI {
+			ps.addf(at+".uri", "%q is no file:// URI of at most %d characters", clip(r.URI), MaxRootURI)
+		}
+		if len(r.Name) > MaxRootName {
+			ps.addf(at+".name", "has more than %d characters", MaxRootName)
+		}
 	}
 }

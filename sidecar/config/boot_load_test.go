@@ -21,7 +21,7 @@ func stdioBoot() Boot {
 		Server:           ServerRef{Namespace: "demo", Name: "everything", UID: "0b1f3c1e-8f0a-4a5e-9d55-2f1c0a6f7e11"},
 		Workload:         Workload{Type: WorkloadStdio, Stdio: &s},
 		Clocks:           NewClocks(DefaultDrainSeconds),
-		ContractVersions: ContractVersions(),
+		ContractVersions: []int{1},
 	}
 }
 
@@ -101,7 +101,13 @@ func TestBootRefuses(t *testing.T) {
 		"no workload":                {change(func(b *Boot) { b.Workload.Stdio = nil }), "workload.stdio: is required"},
 		"two workloads":              {change(func(b *Boot) { b.Workload.MCP = &MCP{} }), "workload.mcp: must be absent"},
 		"an unknown workload":        {change(func(b *Boot) { b.Workload.Type = "REST" }), `workload.type: "REST" is none of`},
-		"a later process model":      {change(func(b *Boot) { b.Workload.Stdio.ProcessModel = "Pooled" }), "workload.stdio.processModel"},
+		"a later process model":      {change(func(b *Boot) { b.Workload.Stdio.ProcessModel = "Forked" }), `workload.stdio.processModel: "Forked" is none of PerSession, Shared, Pooled`},
+		"an unknown end":             {change(func(b *Boot) { b.Workload.Stdio.OnIdle = "Sleep" }), "workload.stdio.onIdle"},
+		"an unknown sharing":         {change(func(b *Boot) { b.Workload.Stdio.SharedAcrossPrincipals = "Maybe" }), "workload.stdio.sharedAcrossPrincipals"},
+		"a revision that is no date": {change(func(b *Boot) { b.Workload.Stdio.Revision = "modern" }), "workload.stdio.revision"},
+		"a root that is no file":     {change(func(b *Boot) { b.Roots = []Root{{URI: "https://x"}} }), "roots[0].uri"},
+		"a root with a long name":    {change(func(b *Boot) { b.Roots = []Root{{URI: "file:///x", Name: strings.Repeat("x", MaxRootName+1)}} }), "roots[0].name"},
+		"too many roots":             {change(func(b *Boot) { b.Roots = make([]Root, MaxRoots+1) }), "roots: 9 entries"},
 		"no processes":               {change(func(b *Boot) { b.Workload.Stdio.MaxProcesses = 0 }), "workload.stdio.maxProcesses: 0 is outside"},
 		"clocks made by hand":        {change(func(b *Boot) { b.Clocks.MarginSeconds = 0 }), "clocks: must be those of NewClocks"},
 		"rising contract versions":   {change(func(b *Boot) { b.ContractVersions = []int{1, 2} }), "contractVersions: must be positive and fall"},
@@ -138,6 +144,9 @@ func TestBootNamesEveryProblemAtOnce(t *testing.T) {
 
 func TestTheLargestLegalBootFits(t *testing.T) {
 	b := stdioBoot()
+	for range MaxRoots {
+		b.Roots = append(b.Roots, Root{URI: "file://" + strings.Repeat("/", MaxRootURI-7), Name: strings.Repeat("n", MaxRootName)})
+	}
 	b.ContractVersions = nil
 	for v := range 16 {
 		b.ContractVersions = append(b.ContractVersions, 1<<62-v)

@@ -5,12 +5,28 @@ package config
 // everything it means (R22).
 const (
 	BootVersion = 1
-	LiveVersion = 1
+	LiveVersion = 2
 
 	DefaultDrainSeconds = 30
 	MaxDrainSeconds     = 3600 // O25
 
-	ProcessPerSession      = "PerSession"
+	// The process models (R23).
+	ProcessPerSession = "PerSession"
+	ProcessShared     = "Shared"
+	ProcessPooled     = "Pooled"
+	// What becomes of a session whose process ends (P15).
+	OnIdleEnd      = "End"
+	OnIdleRecreate = "Recreate"
+	// Whether people may share a process.
+	SharedRefuse = "Refuse"
+	SharedAllow  = "Allow"
+
+	// Bounds of what is said about the protocol.
+	MaxRevisions = 16
+	MaxRoots     = 8
+	MaxRootURI   = 256
+	MaxRootName  = 64
+
 	DefaultMaxProcesses    = 16
 	MaxMaxProcesses        = 1024
 	DefaultIdleSeconds     = 600
@@ -43,7 +59,7 @@ const (
 
 // ContractVersions are the live contract versions that this build reads,
 // newest first.
-func ContractVersions() []int { return []int{LiveVersion} }
+func ContractVersions() []int { return []int{LiveVersion, 1} }
 
 // DefaultStdio is the stdio section for a user who said nothing.
 func DefaultStdio() Stdio {

@@ -1,12 +1,31 @@
 package config
 
 // Live is the live contract: limits and policies that change without a
-// restart. In ConfigMap `<name>-<8 hex>-live` as gzip JSON under LiveKey(1) in
-// binaryData, loaded strictly.
+// restart. In ConfigMap `<name>-<8 hex>-live` as gzip JSON under one LiveKey a
+// version in binaryData, loaded strictly.
 type Live struct {
-	Version int     `json:"version"` // 1
+	Version int     `json:"version"` // LiveVersion, or an older one
 	Limits  Limits  `json:"limits"`
 	Network Network `json:"network"`
+	// Protocol is there since version 2.
+	Protocol Protocol `json:"protocol,omitzero"`
+}
+
+// As returns what version of the contract says of l: an older one says less.
+func (l Live) As(version int) Live {
+	l.Version = version
+	if version < 2 {
+		l.Protocol = Protocol{}
+	}
+	return l
+}
+
+// Protocol is how clients may speak.
+type Protocol struct {
+	// Revisions are those that are served; empty: all. Sessions keep theirs.
+	Revisions []string `json:"revisions,omitempty"`
+	// HTTPSSE serves HTTP+SSE on the same URL (P17).
+	HTTPSSE bool `json:"httpSSE,omitempty"`
 }
 
 // Limits are per pod unless they say otherwise.

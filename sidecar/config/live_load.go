@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,8 +57,8 @@ func DecodeLive(gz []byte) (l Live, digest string, err error) {
 	if err := decodeStrict(raw, &l); err != nil {
 		return Live{}, "", fmt.Errorf("live contract: %w", err)
 	}
-	if l.Version != LiveVersion {
-		return Live{}, "", fmt.Errorf("live contract: %w: %d, this build reads %d", ErrVersion, l.Version, LiveVersion)
+	if !slices.Contains(ContractVersions(), l.Version) {
+		return Live{}, "", fmt.Errorf("live contract: %w: %d, this build reads %v", ErrVersion, l.Version, ContractVersions())
 	}
 	if err := l.Validate(); err != nil {
 		return Live{}, "", fmt.Errorf("live contract: %w", err)
@@ -95,23 +96,46 @@ func liveDigest(raw []byte) string {
 // Validate reports everything that is wrong with l as an *InvalidError.
 func (l Live) Validate() error {
 	var ps problems
-	if l.Version != LiveVersion {
-		ps.addf("version", "must be %d", LiveVersion)
+	if !slices.Contains(ContractVersions(), l.Version) {
+		ps.addf("version", "must be one of %v", ContractVersions())
 	}
 	ps.within("limits.requestSeconds", int64(l.Limits.RequestSeconds), 1, MaxRequestSeconds)
 	ps.within("limits.maxBodyBytes", l.Limits.MaxBodyBytes, MinMaxBodyBytes, MaxMaxBodyBytes)
 	ps.within("limits.maxConcurrentCalls", int64(l.Limits.MaxConcurrentCalls), 1, MaxMaxConcurrentCalls)
 	ps.within("limits.keepAliveSeconds", int64(l.Limits.KeepAliveSeconds), 1, MaxKeepAliveSeconds)
-	if n := len(l.Network.AllowedOrigins); n > MaxAllowedOrigins {
-		ps.addf("network.allowedOrigins", "%d entries, %d allowed", n, MaxAllowedOrigins)
-		return ps.err()
+	l.Network.validate(&ps)
+	l.Protocol.validate(&ps)
+	if l.Version < 2 && (l.Protocol.HTTPSSE || len(l.Protocol.Revisions) > 0) {
+		ps.addf("protocol", "needs version 2")
 	}
-	for i, o := range l.Network.AllowedOrigins {
+	return ps.err()
+}
+
+func (n Network) validate(ps *problems) {
+	if k := len(n.AllowedOrigins); k > MaxAllowedOrigins {
+		ps.addf("network.allowedOrigins", "%d entries, %d allowed", k, MaxAllowedOrigins)
+		return
+	}
+	for i, o := range n.AllowedOrigins {
 		if !validOrigin(o) {
 			ps.addf(fmt.Sprintf("network.allowedOrigins[%d]", i), "%q is not scheme://host[:port]", clip(o))
 		}
 	}
-	return ps.err()
+}
+
+// validate leaves it to the front which revisions there are: one that it does
+// not know it does not serve, so an older sidecar can read what a newer
+// operator writes.
+func (p Protocol) validate(ps *problems) {
+	if n := len(p.Revisions); n > MaxRevisions {
+		ps.addf("protocol.revisions", "%d entries, %d allowed", n, MaxRevisions)
+		return
+	}
+	for i, r := range p.Revisions {
+		if !validRevision(r) {
+			ps.addf(fmt.Sprintf("protocol.revisions[%d]", i), "%q is no revision such as 2026-07-28", clip(r))
+		}
+	}
 }
 
 // validOrigin accepts what a browser can send as Origin, in its own spelling:

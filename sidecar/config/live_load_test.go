@@ -25,13 +25,22 @@ func pack(t testing.TB, raw string) []byte {
 }
 
 func fullLive() Live {
-	l := DefaultLive()
+	l := DefaultLive().As(1)
 	l.Network.AllowedOrigins = []string{"https://app.example.com", "http://localhost:6274"}
 	return l
 }
 
-func TestLiveOfVersion1IsEncodedAndDigestedForEver(t *testing.T) {
-	for name, l := range map[string]Live{"defaults": DefaultLive(), "full": fullLive()} {
+func newestLive() Live {
+	l := fullLive()
+	l.Version = 2
+	l.Protocol = Protocol{Revisions: []string{"2025-11-25", "2026-07-28"}, HTTPSSE: true}
+	return l
+}
+
+func TestTheLiveContractIsEncodedAndDigestedForEver(t *testing.T) {
+	for name, l := range map[string]Live{
+		"v1-defaults": DefaultLive().As(1), "v1-full": fullLive(), "v2-defaults": DefaultLive(), "v2-full": newestLive(),
+	} {
 		gz, digest, err := EncodeLive(l)
 		if err != nil {
 			t.Fatal(err)
@@ -40,8 +49,8 @@ func TestLiveOfVersion1IsEncodedAndDigestedForEver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "live-v1-"+name+".json", raw)
-		golden(t, "live-v1-"+name+".digest", []byte(digest))
+		golden(t, "live-"+name+".json", raw)
+		golden(t, "live-"+name+".digest", []byte(digest))
 		again, _, err := EncodeLive(l)
 		if err != nil || !bytes.Equal(gz, again) {
 			t.Errorf("%s: two encodings differ, %v", name, err)
@@ -77,6 +86,11 @@ func TestLiveRefuses(t *testing.T) {
 		return pack(t, strings.Replace(string(good), old, new, 1))
 	}
 	packed := pack(t, string(good))
+	raw, err := encodeCanonical(newestLive())
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := string(raw)
 	for name, tc := range map[string]struct {
 		in   []byte
 		want string
@@ -85,7 +99,7 @@ func TestLiveRefuses(t *testing.T) {
 		"JSON that is not gzip": {good, "gzip"},
 		"half a file":           {packed[:len(packed)/2], "EOF"},
 		"a second gzip member":  {append(bytes.Clone(packed), packed...), "data after the gzip stream"},
-		"a newer version":       {swap(`"version":1`, `"version":2`), "unsupported version: 2"},
+		"a newer version":       {swap(`"version":1`, `"version":3`), "unsupported version: 3"},
 		"a member twice":        {swap(`"version":1`, `"version":1,"version":1`), "duplicate member name"},
 		"a member in capitals":  {swap(`"version":1`, `"version":1,"Limits":{}`), `unknown field "Limits"`},
 		"a list for a section":  {swap(`{"allowedOrigins":["https://app.example.com","http://localhost:6274"]}`, `[]`), "network"},
@@ -94,6 +108,8 @@ func TestLiveRefuses(t *testing.T) {
 		"an origin with a path": {swap(`app.example.com`, `app.example.com/x`), "network.allowedOrigins[0]"},
 		"an origin in capitals": {swap(`app.example.com`, `App.example.com`), "network.allowedOrigins[0]"},
 		"every origin":          {swap(`https://app.example.com`, `*`), "network.allowedOrigins[0]"},
+		"what version 1 lacks":  {swap(`}}`, `},"protocol":{"httpSSE":true}}`), "protocol: needs version 2"},
+		"a revision's nickname": {pack(t, strings.Replace(newest, "2026-07-28", "newest", 1)), "protocol.revisions[1]"},
 		"more than fits packed": {bytes.Repeat([]byte{0x1f}, MaxLiveBytes+1), "too large"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,6 +118,16 @@ func TestLiveRefuses(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// O1: an older sidecar gets what its version can say.
+func TestAnOlderVersionSaysLess(t *testing.T) {
+	if diff := cmp.Diff(fullLive(), newestLive().As(1)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(newestLive(), newestLive().As(2)); diff != "" {
+		t.Error(diff)
 	}
 }
 

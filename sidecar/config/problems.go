@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -49,6 +50,33 @@ func (ps *problems) within(path string, n, lo, hi int64) {
 	if n < lo || n > hi {
 		ps.addf(path, "%d is outside %d..%d", n, lo, hi)
 	}
+}
+
+// oneOf notes a value outside a closed set, in which "" is one not given.
+func (ps *problems) oneOf(path, value string, of ...string) {
+	if !slices.Contains(of, value) {
+		ps.addf(path, "%q is none of %s", clip(value), strings.TrimSuffix(strings.Join(of, ", "), ", "))
+	}
+}
+
+// revision notes a text that can be no revision; "" is none given.
+func (ps *problems) revision(path, r string) {
+	if r != "" && !validRevision(r) {
+		ps.addf(path, "%q is no revision such as 2026-07-28", clip(r))
+	}
+}
+
+// validRevision accepts what is spelled like a date.
+func validRevision(r string) bool {
+	if len(r) != len("2026-07-28") {
+		return false
+	}
+	for i, c := range []byte(r) {
+		if dash := i == 4 || i == 7; dash != (c == '-') || !dash && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
 }
 
 func (ps problems) err() error {

@@ -100,7 +100,7 @@ func TestNothingIsInForceBeforeTheFirstGoodFile(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, config.LiveKey(2), contract(t, 10)) // a version of the future
+	put(t, dir, config.LiveKey(config.LiveVersion+1), contract(t, 10)) // a version of the future
 	s.look()
 	if s.Current() != nil || !strings.Contains(s.Fault(), "no file of a version") {
 		t.Errorf("%v, %q", s.Current(), s.Fault())

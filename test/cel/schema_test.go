@@ -12,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	protocol "github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 	"github.com/fairlead-dev/fairlead/test/testkit"
 )
@@ -92,6 +93,18 @@ func TestBoundsFitTheSidecarsConfig(t *testing.T) {
 	}
 	if origins.MaxItems == nil || *origins.MaxItems > config.MaxAllowedOrigins {
 		t.Errorf("network.allowedOrigins: at most %v; the sidecar takes %d", deref(origins.MaxItems), config.MaxAllowedOrigins)
+	}
+	revisions := property(t, spec, "protocol", "revisions")
+	if n := revisions.MaxItems; n == nil || *n > config.MaxRevisions {
+		t.Errorf("protocol.revisions: at most %v; the sidecar takes %d", deref(n), config.MaxRevisions)
+	}
+	var known []string
+	for _, v := range revisions.Items.Schema.Enum {
+		known = append(known, strings.Trim(string(v.Raw), `"`))
+	}
+	slices.Sort(known)
+	if want := slices.Sorted(slices.Values(protocol.Revisions())); !slices.Equal(known, want) {
+		t.Errorf("protocol.revisions: %v; the sidecar knows %v", known, want)
 	}
 	if n := origins.Items.Schema.MaxLength; n == nil || *n > config.MaxOriginLength {
 		t.Errorf("an origin: at most %v characters; the sidecar takes %d", deref(n), config.MaxOriginLength)

@@ -22,7 +22,7 @@ func TestAnUnknownFieldKeepsTheLastGoodContract(t *testing.T) {
 	if err != nil || w.Close() != nil {
 		t.Fatal(err)
 	}
-	p.put("live", config.LiveKey(1), b.Bytes())
+	p.put("live", config.LiveKey(config.LiveVersion), b.Bytes())
 	eventually(t, "status says so", func() bool { return strings.Contains(p.status().LiveError, `unknown field "limits.colour"`) })
 	if s := p.status(); s.LiveDigest != before.LiveDigest || !s.Ready {
 		t.Errorf("status %+v", s)
@@ -50,7 +50,7 @@ func TestNothingIsServedBeforeTheFirstContract(t *testing.T) {
 	t.Parallel()
 	s := config.DefaultStdio()
 	p := newPod(t, config.Workload{Type: config.WorkloadStdio, Stdio: &s})
-	p.put("live", config.LiveKey(1), []byte("this is no gzip file"))
+	p.put("live", config.LiveKey(config.LiveVersion), []byte("this is no gzip file"))
 	p.startAgent()
 	p.startSidecar() // waits for startup, which must not wait for the file (O2)
 	eventually(t, "readyz says why", func() bool {

@@ -69,6 +69,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: port
       type:
         scalar: numeric
+    - name: revision
+      type:
+        namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.WorkloadRevision
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.McpServer
   map:
     fields:
@@ -99,6 +102,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: pod
       type:
         namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.Pod
+    - name: protocol
+      type:
+        namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.Protocol
     - name: replicas
       type:
         scalar: numeric
@@ -279,6 +285,20 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.ProjectedSource
           elementRelationship: atomic
+- name: com.github.fairlead-dev.fairlead.api.v1alpha1.Protocol
+  map:
+    fields:
+    - name: httpSSE
+      type:
+        namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.Switch
+    - name: revisions
+      type:
+        list:
+          elementType:
+            namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.ProtocolRevision
+          elementRelationship: associative
+- name: com.github.fairlead-dev.fairlead.api.v1alpha1.ProtocolRevision
+  scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.Rollout
   map:
     fields:
@@ -326,9 +346,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: processModel
       type:
         namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.ProcessModel
+    - name: revision
+      type:
+        namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.WorkloadRevision
     - name: startupSeconds
       type:
         scalar: numeric
+- name: com.github.fairlead-dev.fairlead.api.v1alpha1.Switch
+  scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.Volume
   map:
     fields:
@@ -446,6 +471,8 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+- name: com.github.fairlead-dev.fairlead.api.v1alpha1.WorkloadRevision
+  scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.WorkloadType
   scalar: string
 - name: io.k8s.api.core.v1.Affinity

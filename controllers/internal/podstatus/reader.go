@@ -153,10 +153,10 @@ func (r *Reader) ask(ctx context.Context, t Target, e entry) entry {
 }
 
 // Current reports whether the pod's last answer says that it is ready and
-// follows the live contract with this digest.
-func (r *Reader) Current(server, pod types.UID, digest string) bool {
+// follows the live contract, as follows judges.
+func (r *Reader) Current(server, pod types.UID, follows func(*config.Status) bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.servers[server][pod].status
-	return s != nil && s.Ready && s.LiveDigest == digest
+	return s != nil && s.Ready && follows(s)
 }

@@ -26,6 +26,7 @@ func bootWorkload(w *v1alpha1.Workload) config.Workload {
 			if w.MCP.Path != "" {
 				m.Path = w.MCP.Path
 			}
+			m.Revision = revision(w.MCP.Revision)
 		}
 		return config.Workload{Type: config.WorkloadMCP, MCP: &m}
 	}
@@ -38,8 +39,17 @@ func bootWorkload(w *v1alpha1.Workload) config.Workload {
 		out.IdleSeconds = orDefault(in.IdleSeconds, out.IdleSeconds)
 		out.StartupSeconds = orDefault(in.StartupSeconds, out.StartupSeconds)
 		out.MaxMessageBytes = orDefault(in.MaxMessageBytes, out.MaxMessageBytes)
+		out.Revision = revision(in.Revision)
 	}
 	return config.Workload{Type: config.WorkloadStdio, Stdio: &out}
+}
+
+// revision is the one that the user has fixed, "" when the sidecar finds out.
+func revision(r v1alpha1.WorkloadRevision) string {
+	if r == v1alpha1.RevisionAuto {
+		return ""
+	}
+	return string(r)
 }
 
 // clocks are the termination clocks, all from one number (O3).
@@ -58,6 +68,10 @@ func Live(s *v1alpha1.McpServer) config.Live {
 	for _, o := range s.Spec.Network.AllowedOrigins {
 		live.Network.AllowedOrigins = append(live.Network.AllowedOrigins, string(o))
 	}
+	for _, r := range s.Spec.Protocol.Revisions {
+		live.Protocol.Revisions = append(live.Protocol.Revisions, string(r))
+	}
+	live.Protocol.HTTPSSE = s.Spec.Protocol.HTTPSSE == v1alpha1.Enabled
 	return live
 }
 

@@ -7,18 +7,41 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 )
 
-// LiveConfigMap holds the live contract, one key per contract version (O1). It
-// also returns the digest that sidecars report once they run with it.
-func LiveConfigMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, string, error) {
+// Digests are those of one live contract in each of its versions.
+type Digests map[int]string
+
+// Follows reports whether a sidecar says that it runs with the contract, in
+// whichever version it reads.
+func (d Digests) Follows(s *config.Status) bool {
+	for _, digest := range d {
+		if s != nil && s.LiveDigest == digest {
+			return true
+		}
+	}
+	return false
+}
+
+// Newest is the digest of the newest version, "" when there is none.
+func (d Digests) Newest() string { return d[config.LiveVersion] }
+
+// LiveConfigMap holds the live contract, one key per contract version, so that
+// sidecars of an earlier release keep following it (O1). It also returns the
+// digests that sidecars report once they run with it.
+func LiveConfigMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, Digests, error) {
 	s := in.Server
-	data, digest, err := config.EncodeLive(Live(s))
-	if err != nil {
-		return nil, "", err
+	live := Live(s)
+	data, digests := map[string][]byte{}, Digests{}
+	for _, v := range config.ContractVersions() {
+		gz, digest, err := config.EncodeLive(live.As(v))
+		if err != nil {
+			return nil, nil, err
+		}
+		data[config.LiveKey(v)], digests[v] = gz, digest
 	}
 	return corev1ac.ConfigMap(NamesOf(s).ConfigMap, s.Namespace).
 		WithLabels(Labels(s)).
 		WithOwnerReferences(in.owner().Reference()).
-		WithBinaryData(map[string][]byte{config.LiveKey(config.LiveVersion): data}), digest, nil
+		WithBinaryData(data), digests, nil
 }
 
 // KeySecret holds the keys that seal handles (D9).

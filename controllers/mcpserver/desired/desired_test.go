@@ -77,12 +77,12 @@ func input(s *v1alpha1.McpServer) desired.Input {
 // render writes all children as the API server would get them.
 func render(t *testing.T, in desired.Input) []byte {
 	t.Helper()
-	live, digest, err := desired.LiveConfigMap(in)
+	live, digests, err := desired.LiveConfigMap(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(digest) != 64 {
-		t.Errorf("digest %q", digest)
+	if len(digests.Newest()) != 64 || len(digests) != len(live.BinaryData) {
+		t.Errorf("digests %v of %d versions", digests, len(live.BinaryData))
 	}
 	tpl, err := desired.MakeTemplate(in)
 	if err != nil {

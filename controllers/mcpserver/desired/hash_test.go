@@ -32,10 +32,16 @@ func TestTemplateHash(t *testing.T) {
 		edit func(*v1alpha1.McpServer)
 		want string // first differing field, "" for the same hash
 	}{
-		"nothing":           {edit: func(*v1alpha1.McpServer) {}},
-		"replicas do not":   {edit: func(s *v1alpha1.McpServer) { s.Spec.Replicas = ptr.To(int32(9)) }},
-		"limits do not":     {edit: func(s *v1alpha1.McpServer) { s.Spec.Limits.RequestSeconds = ptr.To(int32(9)) }},
-		"network does not":  {edit: func(s *v1alpha1.McpServer) { s.Spec.Network.AllowedOrigins = []v1alpha1.Origin{"https://x"} }},
+		"nothing":          {edit: func(*v1alpha1.McpServer) {}},
+		"replicas do not":  {edit: func(s *v1alpha1.McpServer) { s.Spec.Replicas = ptr.To(int32(9)) }},
+		"limits do not":    {edit: func(s *v1alpha1.McpServer) { s.Spec.Limits.RequestSeconds = ptr.To(int32(9)) }},
+		"network does not": {edit: func(s *v1alpha1.McpServer) { s.Spec.Network.AllowedOrigins = []v1alpha1.Origin{"https://x"} }},
+		"the front's protocol does not": {edit: func(s *v1alpha1.McpServer) {
+			s.Spec.Protocol = v1alpha1.Protocol{Revisions: []v1alpha1.ProtocolRevision{"2026-07-28"}, HTTPSSE: v1alpha1.Enabled}
+		}},
+		"the workload's revision": {edit: func(s *v1alpha1.McpServer) {
+			s.Spec.Workload.Stdio = &v1alpha1.StdioWorkload{Revision: "2025-06-18"}
+		}, want: "spec.workload.stdio"},
 		"metadata does not": {edit: func(s *v1alpha1.McpServer) { s.Labels = map[string]string{"a": "b"}; s.Generation = 9 }},
 		"an empty list is no list": {edit: func(s *v1alpha1.McpServer) {
 			s.Spec.Workload.Args = []string{}

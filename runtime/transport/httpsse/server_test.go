@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -374,7 +375,9 @@ func TestCutTellsWhoWaits(t *testing.T) {
 // One URL for both transports. P17, W13.5
 func TestOnTheURLOfStreamableHTTP(t *testing.T) {
 	inLab(t, &mcptest.Stub{}, httpsse.Settings{}, func(l *lab) {
-		one := &streamable.Server{Handler: l.server.Handler, Keys: l.server.Keys, HTTPSSE: true}
+		var off atomic.Bool
+		one := &streamable.Server{Handler: l.server.Handler, Keys: l.server.Keys, HTTPSSE: true,
+			Settings: func() streamable.Settings { return streamable.Settings{NoHTTPSSE: off.Load()} }}
 		web := mcptest.Virtual(l.t, one, nil)
 		old := mcptest.HTTPSSE(l.t, web, "/mcp")
 		old.Say(mcptest.Initialize(0, "2024-11-05", caps))
@@ -409,6 +412,14 @@ func TestOnTheURLOfStreamableHTTP(t *testing.T) {
 			stop()
 			_ = resp.Body.Close()
 		}
+		off.Store(true)
+		if resp, err := web.Client.Get(web.URL + "/mcp"); err != nil || resp.StatusCode != http.StatusMethodNotAllowed {
+			t.Errorf("a new stream when it is turned off: %v, %v", resp, err)
+		} else {
+			_ = resp.Body.Close()
+		}
+		old.Say(call(2)) // what is open lives on
+		old.Expect(`{"jsonrpc":"2.0","id":2,"result":{"echo":"tools/call"}}`)
 		one.Drain(0)
 		_ = old.Wait()
 		if err := one.Shutdown(l.t.Context(), errors.New("over")); err != nil {

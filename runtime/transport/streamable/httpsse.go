@@ -29,5 +29,8 @@ func (s *Server) older() *httpsse.Server {
 	}
 }
 
-// isOlder reports whether a request is for HTTP+SSE.
-func (s *Server) isOlder(r *http.Request) bool { return s.sse != nil && httpsse.Concerns(r) }
+// isOlder reports whether a request is for HTTP+SSE. Connections that are open
+// when it is turned off live on.
+func (s *Server) isOlder(r *http.Request) bool {
+	return s.sse != nil && httpsse.Concerns(r) && (r.Method != http.MethodGet || !s.settings().NoHTTPSSE)
+}

@@ -12,6 +12,9 @@ type Settings struct {
 	// Revisions are the protocol revisions that are served [all]. Sessions
 	// keep theirs when it changes.
 	Revisions mcp.Offer
+	// NoHTTPSSE opens no new streams of HTTP+SSE where Server.HTTPSSE has it:
+	// a GET for one is answered as where that transport is unknown.
+	NoHTTPSSE bool
 	// MaxBodyBytes bounds one request body [4 MiB].
 	MaxBodyBytes int64
 	// BodyTimeout is how long a body may take to arrive [30 s].

@@ -18,6 +18,9 @@ type McpServerSpecApplyConfiguration struct {
 	// limits bound what clients may ask of one pod. A change takes effect
 	// within seconds, without a restart.
 	Limits *LimitsApplyConfiguration `json:"limits,omitempty"`
+	// protocol says which revisions and transports of the protocol clients may
+	// use.
+	Protocol *ProtocolApplyConfiguration `json:"protocol,omitempty"`
 	// rollout says how pods are replaced.
 	Rollout *RolloutApplyConfiguration `json:"rollout,omitempty"`
 	// network says who may connect to the pods and whereto they may.
@@ -54,6 +57,14 @@ func (b *McpServerSpecApplyConfiguration) WithReplicas(value int32) *McpServerSp
 // If called multiple times, the Limits field is set to the value of the last call.
 func (b *McpServerSpecApplyConfiguration) WithLimits(value *LimitsApplyConfiguration) *McpServerSpecApplyConfiguration {
 	b.Limits = value
+	return b
+}
+
+// WithProtocol sets the Protocol field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Protocol field is set to the value of the last call.
+func (b *McpServerSpecApplyConfiguration) WithProtocol(value *ProtocolApplyConfiguration) *McpServerSpecApplyConfiguration {
+	b.Protocol = value
 	return b
 }
 

@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/fairlead-dev/fairlead/api/v1alpha1"
+)
+
 // MCPWorkloadApplyConfiguration represents a declarative configuration of the MCPWorkload type for use
 // with apply.
 //
@@ -12,6 +16,9 @@ type MCPWorkloadApplyConfiguration struct {
 	Port *int32 `json:"port,omitempty"`
 	// path is the server's MCP endpoint. Default /mcp.
 	Path *string `json:"path,omitempty"`
+	// revision is the protocol revision that the server speaks. Auto: the
+	// sidecar finds out. Default Auto.
+	Revision *apiv1alpha1.WorkloadRevision `json:"revision,omitempty"`
 }
 
 // MCPWorkloadApplyConfiguration constructs a declarative configuration of the MCPWorkload type for use with
@@ -33,5 +40,13 @@ func (b *MCPWorkloadApplyConfiguration) WithPort(value int32) *MCPWorkloadApplyC
 // If called multiple times, the Path field is set to the value of the last call.
 func (b *MCPWorkloadApplyConfiguration) WithPath(value string) *MCPWorkloadApplyConfiguration {
 	b.Path = &value
+	return b
+}
+
+// WithRevision sets the Revision field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Revision field is set to the value of the last call.
+func (b *MCPWorkloadApplyConfiguration) WithRevision(value apiv1alpha1.WorkloadRevision) *MCPWorkloadApplyConfiguration {
+	b.Revision = &value
 	return b
 }

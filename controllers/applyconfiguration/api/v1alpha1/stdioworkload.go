@@ -26,6 +26,9 @@ type StdioWorkloadApplyConfiguration struct {
 	// maxMessageBytes bounds one message from the process; a longer one ends
 	// it. Default 4194304 (4 MiB).
 	MaxMessageBytes *int64 `json:"maxMessageBytes,omitempty"`
+	// revision is the protocol revision that the command speaks. Auto: the
+	// sidecar starts two processes at first to find out. Default Auto.
+	Revision *apiv1alpha1.WorkloadRevision `json:"revision,omitempty"`
 }
 
 // StdioWorkloadApplyConfiguration constructs a declarative configuration of the StdioWorkload type for use with
@@ -71,5 +74,13 @@ func (b *StdioWorkloadApplyConfiguration) WithStartupSeconds(value int32) *Stdio
 // If called multiple times, the MaxMessageBytes field is set to the value of the last call.
 func (b *StdioWorkloadApplyConfiguration) WithMaxMessageBytes(value int64) *StdioWorkloadApplyConfiguration {
 	b.MaxMessageBytes = &value
+	return b
+}
+
+// WithRevision sets the Revision field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Revision field is set to the value of the last call.
+func (b *StdioWorkloadApplyConfiguration) WithRevision(value apiv1alpha1.WorkloadRevision) *StdioWorkloadApplyConfiguration {
+	b.Revision = &value
 	return b
 }
