@@ -13,7 +13,7 @@ conformance-suite: ## Install the conformance suite (npm ci, once per lock file)
 
 .PHONY: conformance-programs
 conformance-programs: conformance-suite
-	@go build -ldflags "-s -w" -o bin/ ./test/conformance/cmd/...
+	@go build -ldflags "-s -w" -o bin/ ./test/conformance/cmd/... ./sidecar/cmd/mcp-sidecar
 
 .PHONY: conformance
 conformance: conformance-programs ## The official suite on our server and client, all revisions (ARGS="-set … -only …" for some).
@@ -24,3 +24,7 @@ conformance: conformance-programs ## The official suite on our server and client
 .PHONY: test-conformance
 test-conformance: conformance-programs
 	@$(LAYER) -name conformance -budget 2m -- $(CONFORMANCE) -check
+
+.PHONY: conformance-bridge
+conformance-bridge: conformance-programs ## The same on mcp-sidecar in front of {legacy, modern} builds over {HTTP, stdio} (VIA=legacy-stdio for some).
+	@$(LAYER) -name conformance-bridge -budget 4m -- $(CONFORMANCE)-bridge -via $(or $(VIA),all) $(ARGS)

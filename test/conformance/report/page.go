@@ -89,6 +89,11 @@ func (v *Verdict) Page(h Header) string {
 }
 
 func title(s *suite.Set) string {
+	if s.Via != "" {
+		direct := *s
+		direct.Via = ""
+		return title(&direct) + ", sidecar in front of " + s.Via
+	}
 	switch {
 	case s.Required:
 		return "Requirements " + s.Revision

@@ -74,13 +74,13 @@ func TestEveryCheckCounts(t *testing.T) {
 		},
 		"a scenario without a result": {map[string]suite.Found{"a": ok["a"]}, nil, []string{"tasks:"}},
 		"a failure that is excepted": {
-			map[string]suite.Found{"a": found(check("x", suite.Failure)), "tasks": ok["tasks"]}, []Exception{{"a", "x", "wrong"}}, nil,
+			map[string]suite.Found{"a": found(check("x", suite.Failure)), "tasks": ok["tasks"]}, []Exception{{Scenario: "a", Check: "x", Fault: "wrong"}}, nil,
 		},
 		"another failure of the same scenario": {
-			map[string]suite.Found{"a": found(check("z", suite.Failure)), "tasks": ok["tasks"]}, []Exception{{"a", "x", "wrong"}}, []string{"a:z", "a:x"},
+			map[string]suite.Found{"a": found(check("z", suite.Failure)), "tasks": ok["tasks"]}, []Exception{{Scenario: "a", Check: "x", Fault: "wrong"}}, []string{"a:z", "a:x"},
 		},
-		"an exception that is not needed":             {ok, []Exception{{"a", "x", "wrong"}}, []string{"a:x"}},
-		"an exception of a scenario that did not run": {ok, []Exception{{"b", "x", "wrong"}}, nil},
+		"an exception that is not needed":             {ok, []Exception{{Scenario: "a", Check: "x", Fault: "wrong"}}, []string{"a:x"}},
+		"an exception of a scenario that did not run": {ok, []Exception{{Scenario: "b", Check: "x", Fault: "wrong"}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := NewVerdict(test.except)
@@ -97,6 +97,24 @@ func TestEveryCheckCounts(t *testing.T) {
 	}
 }
 
+// P31
+func TestExceptionsForOneSideOfTheBridgeStayThere(t *testing.T) {
+	except, err := parseExceptions("modern/a:x no such thing there\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for via, want := range map[string]int{"modern-http": 0, "modern-stdio": 0, "modern": 0, "legacy-http": 1, "modernish-http": 1, "": 1} {
+		set := *server
+		set.Via = via
+		v := NewVerdict(except)
+		v.Add(&set, []suite.Scenario{{Name: "a"}}, map[string]suite.Found{"a": found(check("x", suite.Failure))})
+		v.Close()
+		if len(v.Findings) != want {
+			t.Errorf("via %q: %d findings, want %d: %v", via, len(v.Findings), want, v.Findings)
+		}
+	}
+}
+
 func TestAFindingSaysWhatToDo(t *testing.T) {
 	v := NewVerdict(nil)
 	v.Add(server, []suite.Scenario{{Name: "a"}}, map[string]suite.Found{"a": found(check("x", suite.Failure))})
@@ -109,7 +127,7 @@ func TestAFindingSaysWhatToDo(t *testing.T) {
 }
 
 func TestPageSaysWhatPassed(t *testing.T) {
-	v := NewVerdict([]Exception{{"a", "z", "the suite asks for what the revision forbids"}})
+	v := NewVerdict([]Exception{{Scenario: "a", Check: "z", Fault: "the suite asks for what the revision forbids"}})
 	v.Add(server, []suite.Scenario{{Name: "a"}, {Name: "tasks", Unscored: "extension"}}, map[string]suite.Found{
 		"a":     found(check("x", suite.Success), check("x", suite.Success), check("y", suite.Info), check("z", suite.Failure)),
 		"tasks": found(check("t", suite.Skipped)),

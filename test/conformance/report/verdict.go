@@ -51,7 +51,11 @@ func (v *Verdict) Add(set *suite.Set, wanted []suite.Scenario, results map[strin
 			v.Rows = append(v.Rows, Row{Set: set, Scenario: sc})
 			continue
 		}
-		v.ran[sc.Name] = true
+		for _, e := range v.except {
+			if e.Scenario == sc.Name && e.in(set.Via) {
+				v.ran[e.String()] = true
+			}
+		}
 		v.Rows = append(v.Rows, v.row(set, sc, found))
 	}
 }
@@ -66,7 +70,7 @@ func (v *Verdict) row(set *suite.Set, sc suite.Scenario, found suite.Found) Row 
 	worst := map[string]suite.Status{}
 	for i := range found.Checks {
 		c := &found.Checks[i]
-		if c.Bad() && !v.excepted(sc.Name, c.ID) {
+		if c.Bad() && !v.excepted(set, sc.Name, c.ID) {
 			v.Findings = append(v.Findings, Finding{
 				Set: set, Scenario: sc.Name, Check: c.ID, Status: c.Status, File: found.File,
 				Message: cmp.Or(c.ErrorMessage, c.Description),
@@ -82,19 +86,22 @@ func (v *Verdict) row(set *suite.Set, sc suite.Scenario, found suite.Found) Row 
 			row.Passed++
 		case status == suite.Skipped:
 			row.Skipped++
-		case v.used[sc.Name+":"+id]:
+		case v.excepted(set, sc.Name, id):
 			row.Excepted++
 		}
 	}
 	return row
 }
 
-func (v *Verdict) excepted(scenario, check string) bool {
-	name := scenario + ":" + check
-	if !slices.ContainsFunc(v.except, func(e Exception) bool { return e.String() == name }) {
+// excepted reports whether a check that went wrong may.
+func (v *Verdict) excepted(set *suite.Set, scenario, check string) bool {
+	i := slices.IndexFunc(v.except, func(e Exception) bool {
+		return e.Scenario == scenario && e.Check == check && e.in(set.Via)
+	})
+	if i < 0 {
 		return false
 	}
-	v.used[name] = true
+	v.used[v.except[i].String()] = true
 	return true
 }
 
@@ -106,7 +113,7 @@ func rank(s suite.Status) int {
 // fail, of those scenarios that ran.
 func (v *Verdict) Close() {
 	for _, e := range v.except {
-		if v.ran[e.Scenario] && !v.used[e.String()] {
+		if v.ran[e.String()] && !v.used[e.String()] {
 			v.Findings = append(v.Findings, Finding{
 				Scenario: e.Scenario, Check: e.Check, Status: suite.Failure,
 				Message: "is excepted, but passes: remove its line from exceptions.txt",
@@ -153,7 +160,11 @@ func (f Finding) String() string {
 		fmt.Fprintf(&b, "        details: %s\n", f.File)
 	}
 	if f.Set != nil && f.Scenario != "" {
-		fmt.Fprintf(&b, "        again:   make conformance ARGS='-set %s -only %s'\n", f.Set.Key(), f.Scenario)
+		via := ""
+		if f.Set.Via != "" {
+			via = "-via " + f.Set.Via + " "
+		}
+		fmt.Fprintf(&b, "        again:   make conformance ARGS='%s-set %s -only %s'\n", via, f.Set.Key(), f.Scenario)
 	}
 	return b.String()
 }

@@ -37,7 +37,10 @@ type Set struct {
 	// Alone: the server is one that serves only this revision. The suite's own
 	// client offers its newest one whatever it is told, so this is how it
 	// comes to speak an older one.
-	Alone     bool
+	Alone bool
+	// Via names what stands behind the sidecar when the server under test is
+	// one, e.g. "modern-stdio"; empty: the server itself is tested.
+	Via       string
 	Scenarios []Scenario
 }
 
@@ -47,7 +50,11 @@ func (s *Set) Key() string {
 	if s.Alone {
 		key += "-alone"
 	}
-	return key + "/" + string(s.Leg)
+	key += "/" + string(s.Leg)
+	if s.Via != "" {
+		key = s.Via + "/" + key
+	}
+	return key
 }
 
 // Names returns the names of the set's scenarios.

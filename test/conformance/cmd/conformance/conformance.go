@@ -67,6 +67,10 @@ func execute(ctx context.Context, in *suite.Install, o *options, jobs []job, ver
 	for i, j := range jobs {
 		group.Go(func() error {
 			start := time.Now()
+			if j.failed != nil {
+				outcomes[i].err = j.failed
+				return nil
+			}
 			code, err := in.Run(ctx, j.Job)
 			outcomes[i] = outcome{code, err, time.Since(start)}
 			return ctx.Err()
@@ -77,12 +81,14 @@ func execute(ctx context.Context, in *suite.Install, o *options, jobs []job, ver
 	}
 	for i, j := range jobs {
 		before := len(verdict.Findings)
-		results, err := suite.Results(j.Dir, j.Set.Leg)
-		if err != nil {
-			return err
-		}
-		verdict.Add(j.Set, j.wanted, results)
 		out := outcomes[i]
+		if j.failed == nil {
+			results, err := suite.Results(j.Dir, j.Set.Leg)
+			if err != nil {
+				return err
+			}
+			verdict.Add(j.Set, j.wanted, results)
+		}
 		output := o.outputOf(&j)
 		switch {
 		case out.err != nil:
@@ -94,7 +100,7 @@ func execute(ctx context.Context, in *suite.Install, o *options, jobs []job, ver
 		if name == "" {
 			name = fmt.Sprintf("%d scenarios", len(j.wanted))
 		}
-		fmt.Printf("  %-23s %-40s %5.1f s  %s\n", j.Set.Key(), name, out.took.Seconds(), passed(len(verdict.Findings)-before))
+		fmt.Printf("  %-30s %-40s %5.1f s  %s\n", j.Set.Key(), name, out.took.Seconds(), passed(len(verdict.Findings)-before))
 	}
 	return nil
 }

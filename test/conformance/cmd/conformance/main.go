@@ -22,9 +22,10 @@ import (
 type options struct {
 	suite, exceptions, page string
 	workload, client        string
+	sidecar                 string
 	dir                     string
 	check                   bool
-	sets, only              []string
+	sets, only, via         []string
 	parallel                int
 	timeout                 time.Duration
 }
@@ -44,15 +45,17 @@ func run(ctx context.Context, args []string) int {
 	fs.BoolVar(&o.check, "check", false, "do not write the page but fail when it would change")
 	fs.StringVar(&o.workload, "workload", "bin/conformance-workload", "server under test")
 	fs.StringVar(&o.client, "client", "bin/conformance-client", "client under test")
+	fs.StringVar(&o.sidecar, "sidecar", "bin/mcp-sidecar", "sidecar under test, with -via")
 	fs.StringVar(&o.dir, "dir", ".cache/conformance", "where results and recordings go; emptied first")
 	fs.IntVar(&o.parallel, "parallel", runtime.NumCPU()+1, "runs of the suite at the same time")
 	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "what one run may take")
 	sets := fs.String("set", "", "only these sets, REVISION/server or REVISION/client, comma separated")
+	via := fs.String("via", "", "through a sidecar in front of these builds of the workload, comma separated: "+strings.Join(backs, ", ")+", or all")
 	only := fs.String("only", "", "only these scenarios, comma separated")
 	if err := fs.Parse(args); err != nil {
 		return 2
 	}
-	o.sets, o.only = list(*sets), list(*only)
+	o.sets, o.only, o.via = list(*sets), list(*only), list(*via)
 	if strings.ContainsAny(o.dir+o.client, " \t'\"$") {
 		fmt.Fprintln(os.Stderr, "conformance: the suite splits commands at spaces: use paths without any (-dir, -client)")
 		return 2
@@ -79,4 +82,4 @@ func (o *options) path(elem ...string) string {
 }
 
 // full reports whether everything runs.
-func (o *options) full() bool { return len(o.sets) == 0 && len(o.only) == 0 }
+func (o *options) full() bool { return len(o.sets) == 0 && len(o.only) == 0 && len(o.via) == 0 }

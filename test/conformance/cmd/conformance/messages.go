@@ -34,7 +34,9 @@ func judgeMessages(under servers, jobs []job, verdict *report.Verdict) error {
 	}
 	var files []string
 	for _, revisions := range slices.Sorted(maps.Keys(under)) {
-		files = append(files, filepath.Join(under[revisions].dir, recording))
+		if w := under[revisions]; w.recorded {
+			files = append(files, filepath.Join(w.dir, recording))
+		}
 	}
 	for _, j := range jobs {
 		if j.Set.Leg == suite.ClientLeg {
@@ -64,7 +66,7 @@ func judgeMessages(under servers, jobs []job, verdict *report.Verdict) error {
 		fmt.Printf("schemas: %s %-12s %5d%s\n", c.Revision, c.What, c.Messages, note)
 	}
 	fmt.Printf("schemas: %d messages that we sent were judged\n", total)
-	if total == 0 {
+	if total == 0 && len(files) > 0 {
 		verdict.Fail(nil, "schemas", "no message was judged: the recording is empty", "")
 	}
 	return nil

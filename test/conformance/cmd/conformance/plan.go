@@ -24,6 +24,8 @@ var (
 type job struct {
 	suite.Job
 	wanted []suite.Scenario
+	// failed is why the server under test is not there.
+	failed error
 }
 
 // plan returns the sets that were asked for and the jobs that run them. The
@@ -31,6 +33,9 @@ type job struct {
 func plan(ctx context.Context, in *suite.Install, o *options) ([]job, error) {
 	all, err := sets(ctx, in)
 	if err != nil {
+		return nil, err
+	}
+	if all, err = through(all, o.via); err != nil {
 		return nil, err
 	}
 	var jobs []job
@@ -59,6 +64,34 @@ func plan(ctx context.Context, in *suite.Install, o *options) ([]job, error) {
 		return nil, fmt.Errorf("nothing to run: no set of %q has a scenario of %q", o.sets, o.only)
 	}
 	return jobs, nil
+}
+
+// backs are the builds of the workload that a sidecar is put in front of.
+var backs = []string{"legacy-http", "legacy-stdio", "modern-http", "modern-stdio"}
+
+// through returns the sets to run: as they are, or the requirement sets of
+// servers once for every back.
+func through(direct []*suite.Set, via []string) ([]*suite.Set, error) {
+	if len(via) == 0 {
+		return direct, nil
+	}
+	if slices.Equal(via, []string{"all"}) {
+		via = backs
+	}
+	var out []*suite.Set
+	for _, back := range via {
+		if !slices.Contains(backs, back) {
+			return nil, fmt.Errorf("-via %q: there are %q", back, backs)
+		}
+		for _, set := range direct {
+			if set.Leg == suite.ServerLeg && set.Required {
+				copied := *set
+				copied.Via = back
+				out = append(out, &copied)
+			}
+		}
+	}
+	return out, nil
 }
 
 // sets returns all sets that concern us, without the scenarios that do not.

@@ -17,29 +17,40 @@ import (
 	"github.com/fairlead-dev/fairlead/test/conformance/suite"
 )
 
-// servers are the processes under test, by the revisions that they serve: ""
-// is the one that serves all, which everything runs against that can.
+// servers are the processes under test, by what tells them apart: the revisions
+// that they serve alone, "" for the one that serves all, or what they stand in
+// front of.
 type servers map[string]*workload
 
-// start starts those that the jobs need and gives the jobs their URLs.
+// start starts those that the jobs need and gives the jobs their URLs. A
+// sidecar that does not come up fails its jobs and no others.
 func (s servers) start(ctx context.Context, o *options, jobs []job) error {
+	failed := map[string]error{}
 	for i := range jobs {
 		set := jobs[i].Set
 		if set.Leg != suite.ServerLeg {
 			continue
 		}
-		revisions := ""
-		if set.Alone {
-			revisions = set.Revision
+		name, start := "", startWorkload
+		switch {
+		case set.Via != "":
+			name, start = set.Via, startSidecar
+		case set.Alone:
+			name = set.Revision
 		}
-		if s[revisions] == nil {
-			w, err := startWorkload(ctx, o, revisions)
-			if err != nil {
+		if s[name] == nil && failed[name] == nil {
+			w, err := start(ctx, o, name)
+			if err != nil && set.Via == "" {
 				return err
 			}
-			s[revisions] = w
+			if s[name] = w; err != nil {
+				delete(s, name)
+				failed[name] = err
+			}
 		}
-		jobs[i].URL = s[revisions].url
+		if jobs[i].failed = failed[name]; jobs[i].failed == nil {
+			jobs[i].URL = s[name].url
+		}
 	}
 	return nil
 }
@@ -62,18 +73,61 @@ type workload struct {
 	read chan struct{} // closed when its output ended
 	once sync.Once
 	err  error
+	// behind is what a sidecar forwards to, if that is a process of ours.
+	behind *workload
+	// recorded: dir has a recording of all messages.
+	recorded bool
 }
 
 // startDelay is what the process may take to listen, endDelay to end.
 const (
-	startDelay = 20 * time.Second
+	startDelay = 60 * time.Second
 	endDelay   = 20 * time.Second
 )
 
-// startWorkload starts the process on a free port of loopback and waits until
-// it says its URL, the first line that it prints.
+// startWorkload starts the server of these revisions on a free port of loopback.
 func startWorkload(ctx context.Context, o *options, revisions string) (*workload, error) {
 	dir := o.path("workload" + revisions)
+	what := "all revisions"
+	if revisions != "" {
+		what = revisions + " alone"
+	}
+	w, err := launch(ctx, dir, "server of "+what, o.workload, "-http", "127.0.0.1:0", "-revisions", revisions, "-record", filepath.Join(dir, recording))
+	if w != nil {
+		w.recorded = true
+	}
+	return w, err
+}
+
+// startSidecar starts a sidecar in front of a build of the workload, named as
+// backs are.
+func startSidecar(ctx context.Context, o *options, back string) (*workload, error) {
+	era, binding, _ := strings.Cut(back, "-")
+	args := []string{"run", "--listen", "127.0.0.1:0"}
+	var behind *workload
+	if binding == "stdio" {
+		args = append(args, "--stdio", "--", o.workload, "-stdio", "-revisions", era)
+	} else {
+		var err error
+		behind, err = launch(ctx, o.path("behind-"+back), "server of "+era+" revisions", o.workload, "-http", "127.0.0.1:0", "-revisions", era)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--http", behind.url)
+	}
+	w, err := launch(ctx, o.path("sidecar-"+back), "sidecar in front of "+back, o.sidecar, args...)
+	if err != nil {
+		if behind != nil {
+			err = errors.Join(err, behind.stop())
+		}
+		return nil, err
+	}
+	w.behind = behind
+	return w, nil
+}
+
+// launch starts a process and waits until it prints a URL.
+func launch(ctx context.Context, dir, what, name string, args ...string) (*workload, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -83,7 +137,7 @@ func startWorkload(ctx context.Context, o *options, revisions string) (*workload
 	}
 	w := &workload{dir: dir, out: out, read: make(chan struct{})}
 	// Ended by stop, not by ctx: an interrupt must not look like a crash.
-	w.cmd = exec.CommandContext(context.WithoutCancel(ctx), o.workload, "-http", "127.0.0.1:0", "-revisions", revisions, "-record", filepath.Join(dir, recording))
+	w.cmd = exec.CommandContext(context.WithoutCancel(ctx), name, args...)
 	w.cmd.Stderr = out
 	w.cmd.WaitDelay = endDelay
 	stdout, err := w.cmd.StdoutPipe()
@@ -91,14 +145,13 @@ func startWorkload(ctx context.Context, o *options, revisions string) (*workload
 		return nil, err
 	}
 	if err := w.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("the server under test: %w", err)
+		return nil, fmt.Errorf("the %s: %w", what, err)
 	}
 	first := make(chan string, 1)
 	go func() {
 		defer close(w.read)
 		lines := bufio.NewReader(stdout)
-		line, _ := lines.ReadString('\n')
-		first <- strings.TrimSpace(line)
+		first <- untilURL(lines)
 		_, _ = io.Copy(out, lines) // ends with the process, that it is lost shows there
 	}()
 	select {
@@ -106,16 +159,25 @@ func startWorkload(ctx context.Context, o *options, revisions string) (*workload
 	case <-time.After(startDelay):
 	case <-ctx.Done():
 	}
-	if !strings.HasPrefix(w.url, "http://") {
+	if w.url == "" {
 		err := w.stop()
-		return nil, fmt.Errorf("the server under test did not say its URL; see %s: %w", out.Name(), errors.Join(err, ctx.Err()))
+		return nil, fmt.Errorf("the %s did not say its URL; see %s: %w", what, out.Name(), errors.Join(err, ctx.Err()))
 	}
-	what := "all revisions"
-	if revisions != "" {
-		what = revisions + " alone"
-	}
-	fmt.Printf("conformance: server of %s, process %d, at %s\n", what, w.cmd.Process.Pid, w.url)
+	fmt.Printf("conformance: %s, process %d, at %s\n", what, w.cmd.Process.Pid, w.url)
 	return w, nil
+}
+
+// untilURL reads lines until one holds a URL; empty if none does.
+func untilURL(lines *bufio.Reader) string {
+	for {
+		line, err := lines.ReadString('\n')
+		if i := strings.Index(line, "http://"); i >= 0 {
+			return strings.TrimSpace(line[i:])
+		}
+		if err != nil {
+			return ""
+		}
+	}
 }
 
 // stop asks the process to end and reports whether it had lived until then and
@@ -134,6 +196,9 @@ func (w *workload) stop() error {
 			w.err = fmt.Errorf("the server under test did not end when asked: %w", err)
 		}
 		w.err = errors.Join(w.err, w.out.Close())
+		if w.behind != nil {
+			w.err = errors.Join(w.err, w.behind.stop())
+		}
 	})
 	return w.err
 }
