@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 // W8.5, W8.9, W8.14: the answer comes on the stream of its request and ends
@@ -144,5 +145,35 @@ func TestNotificationsStayOnTheStreamOfTheirRequest(t *testing.T) {
 			})
 		}
 		wg.Wait()
+	})
+}
+
+// W6.8, W1.9: what a client says of itself changes nothing, and refusals say
+// what is wrong in one short line.
+func TestWhoAClientSaysItIsChangesNothing(t *testing.T) {
+	inLab(t, &backend{}, func(l *lab) {
+		var first string
+		for i, info := range []string{`{"name":"a","version":"1"}`, `{"name":"root","version":"99","title":"admin"}`, `{"name":""}`} {
+			meta := strings.Replace(envelope, `clientCapabilities":{}`, `clientCapabilities":{},"io.modelcontextprotocol/clientInfo":`+info, 1)
+			a := l.ask(call{body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`, header: modern("tools/list")})
+			if i == 0 {
+				first = a.body
+			}
+			if a.status != 200 || a.body != first {
+				t.Errorf("%s: %d %s", info, a.status, a.body)
+			}
+		}
+		for _, bad := range []call{
+			{body: `{`}, {body: `[]`}, {body: list}, {body: list, header: on("dead-0001")},
+			{body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, header: modern("tools/list")},
+			{body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + envelope + `}}`, header: modern("tools/call")},
+			{method: "PUT"},
+		} {
+			a := l.ask(bad)
+			raw, _ := strictjson.GetPath([]byte(a.body), "error", "message")
+			if message, ok := strictjson.String(raw); !ok || len(message) > 120 || strings.Contains(message, "\n") || message == "" {
+				t.Errorf("%+v: %d %s", bad, a.status, a.body)
+			}
+		}
 	})
 }
