@@ -28,6 +28,10 @@ type request struct {
 	quiet bool
 	// endless: no timeout (subscriptions/listen).
 	endless bool
+	// lasting keeps progress coming after the result; release ends that. It is
+	// set with the result, and may stay nil.
+	lasting bool
+	release func()
 }
 
 // Call makes any request, raw: params is anything that becomes a JSON object,
@@ -64,7 +68,7 @@ func (v *conversation) call(ctx context.Context, r *request) (json.RawMessage, e
 	run := &inflight{opts: r.opts}
 	ctx, stop := run.clock(ctx, r, v.client.opts.Timeout)
 	defer stop()
-	out := peer.Request{Method: r.method, Params: r.params, Value: run, Quiet: r.quiet}
+	out := peer.Request{Method: r.method, Params: r.params, Value: run, Quiet: r.quiet, Lasting: r.lasting}
 	if r.opts.progress != nil || r.opts.extend {
 		out.Token = []byte("0") // any: it comes back replaced (W20.1)
 	}
@@ -87,6 +91,9 @@ func (v *conversation) call(ctx context.Context, r *request) (json.RawMessage, e
 		return nil, err
 	case answer.Err != nil:
 		return nil, answer.Err
+	}
+	if answer.Call != nil {
+		r.release = func() { v.peer.Release(answer.Call) }
 	}
 	return answer.Result, nil
 }

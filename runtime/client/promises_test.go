@@ -180,3 +180,29 @@ func TestPollsAreSpread(t *testing.T) {
 		})
 	}
 }
+
+// W35.2: a server that declares no tasks is never asked for one.
+func TestNoTaskIsAskedOfAServerWithoutTasks(t *testing.T) {
+	s := legacy(func(f *fake, m *jsonrpc.Message) {
+		switch m.Method {
+		case mcp.MethodToolsList:
+			f.result(m, `{"tools":[{"name":"a","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}]}`)
+		default:
+			f.result(m, `{"content":[]}`)
+		}
+	})
+	s.caps = `{"tools":{}}`
+	bubble(t, s, Options{}, func(t *testing.T, c *Client) {
+		if task, err := c.StartTool(t.Context(), "a", nil, TaskOptions{}); err != nil || task.ID() != "" {
+			t.Errorf("a task was made, or nothing was done: %v", err)
+		}
+		if _, err := c.CallTool(t.Context(), "a", nil); err != nil {
+			t.Error(err)
+		}
+		for _, raw := range s.last().sent(mcp.MethodToolsCall) {
+			if strings.Contains(raw, `"task"`) {
+				t.Errorf("sent %s", raw)
+			}
+		}
+	})
+}

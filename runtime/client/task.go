@@ -88,6 +88,8 @@ type Task struct {
 	// extension: the task was made by the extension of stateless revisions.
 	extension bool
 
+	release func() // ends progress; may be nil
+
 	mu       sync.Mutex
 	answered map[string]bool // keys of questions, unique for life (W36.12)
 }
@@ -99,7 +101,8 @@ type TaskOptions struct {
 }
 
 // StartTool calls a tool as a task, where server and tool know tasks; else the
-// tool runs at once and the Task is finished when it is returned.
+// tool runs at once and the Task is finished when it is returned. In a session
+// OnProgress hears of the task until Wait has its result, or Cancel was called.
 func (c *Client) StartTool(ctx context.Context, name string, arguments any, t TaskOptions, opts ...CallOption) (*Task, error) {
 	return c.startTool(ctx, name, arguments, t, options(opts))
 }
@@ -115,6 +118,7 @@ func (c *Client) startTool(ctx context.Context, name string, arguments any, t Ta
 	} else if may, err := c.mayAugment(ctx, name); err != nil {
 		return nil, err
 	} else if may {
+		r.lasting = o.progress != nil // W20.6
 		var task object
 		if t.TTL > 0 {
 			task.set("ttl", strconv.AppendInt(nil, t.TTL.Milliseconds(), 10))
@@ -128,7 +132,12 @@ func (c *Client) startTool(ctx context.Context, name string, arguments any, t Ta
 		return nil, err
 	}
 	if task := member(raw, "task"); legacy && task != nil && text(task, "taskId") != "" {
-		return c.taskOf(name, task, false), nil
+		t := c.taskOf(name, task, false)
+		t.release = r.release
+		return t, nil
+	}
+	if r.release != nil {
+		r.release()
 	}
 	if kind == resultTask {
 		return c.taskOf(name, raw, true), nil
@@ -209,7 +218,17 @@ func (t *Task) Cancel(ctx context.Context) error {
 		return nil
 	}
 	_, err := t.request(ctx, mcp.MethodTasksCancel, t.params(), callOptions{})
+	if err == nil {
+		t.over()
+	}
 	return err
+}
+
+// over ends the progress of a task that is finished (W20.3).
+func (t *Task) over() {
+	if t.release != nil {
+		t.release()
+	}
 }
 
 // Update gives answers to questions of the task, raw by key, where they are

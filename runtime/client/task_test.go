@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
@@ -218,6 +220,51 @@ func TestTaskInASession(t *testing.T) {
 			})
 		})
 	}
+}
+
+// W20.6, W20.3: the token of the call that made the task is good until the task
+// is finished, and no longer.
+func TestProgressOfATask(t *testing.T) {
+	s := legacy(nil)
+	s.caps = `{"tasks":{"requests":{"tools":{"call":{}}}}}`
+	var token string
+	progress := func(f *fake, n string) {
+		f.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,"progress":` + n + `}}`)
+	}
+	s.serve = func(f *fake, m *jsonrpc.Message) {
+		switch m.Method {
+		case mcp.MethodToolsList:
+			f.result(m, `{"tools":[{"name":"x","execution":{"taskSupport":"required"}}]}`)
+		case mcp.MethodToolsCall:
+			token = string(member(m.Params, "_meta", "progressToken"))
+			progress(f, "1")
+			f.result(m, `{"task":{"taskId":"t1","status":"working"}}`)
+		case mcp.MethodTasksResult:
+			progress(f, "2")
+			progress(f, "2")
+			sleepFor(10)
+			progress(f, "3")
+			sleepFor(10)
+			f.result(m, `{"content":[]}`)
+		}
+	}
+	var drops []peer.Drop
+	o := Options{Observer: Observer{Dropped: func(d peer.Drop) { drops = append(drops, d) }}}
+	bubble(t, s, o, func(t *testing.T, c *Client) {
+		var got []float64
+		task, err := c.StartTool(t.Context(), "x", nil, TaskOptions{}, OnProgress(func(p Progress) { got = append(got, p.Progress) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := task.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		progress(s.last(), "4")
+		synctest.Wait()
+		if fmt.Sprint(got) != "[1 2 3]" || len(drops) != 2 {
+			t.Error(got, drops)
+		}
+	})
 }
 
 func TestTaskLists(t *testing.T) {

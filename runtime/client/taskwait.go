@@ -54,9 +54,11 @@ func (t *Task) Wait(ctx context.Context) (*ToolResult, error) {
 func (t *Task) result(ctx context.Context) (*ToolResult, error) {
 	raw, err := t.request(ctx, mcp.MethodTasksResult, t.params(), callOptions{timeout: -1})
 	if err == nil {
+		t.over()
 		return t.client.toolResult(t.tool, raw)
 	}
 	if rpcError(err) != nil {
+		t.over()
 		if state, getErr := t.State(ctx); getErr == nil && state.Status == TaskCancelled {
 			return nil, errors.Join(ErrTaskCancelled, err)
 		}

@@ -32,6 +32,9 @@ type Request struct {
 	Fields   []Field
 	// Quiet: the server is not told when the caller gives up.
 	Quiet bool
+	// Lasting keeps the progress token alive after a result, until Release of
+	// the Answer's Call or the end of the leg: a task goes on (W20.6).
+	Lasting bool
 }
 
 // Answer is what the server said: exactly one member is set, raw.
@@ -40,6 +43,8 @@ type Answer struct {
 	Err    *jsonrpc.Error
 	// Meta is result._meta, nil when there is none.
 	Meta []byte
+	// Call is set for a Lasting request with a result: release it.
+	Call *Call
 }
 
 // Call is a request in flight.
@@ -52,6 +57,7 @@ type Call struct {
 	box    mailbox
 	stop   context.CancelCauseFunc // inline links: ends Send
 	over   atomic.Bool
+	lasts  atomic.Bool // its token is good after the answer
 
 	mu       sync.Mutex
 	progress float64
@@ -76,10 +82,16 @@ func (p *Peer) Call(ctx context.Context, req Request) (Answer, error) {
 		return Answer{}, err
 	}
 	defer p.forget(c)
+	var a Answer
 	if p.send != nil {
-		return p.sent(ctx, c, req, params)
+		a, err = p.sent(ctx, c, req, params)
+	} else {
+		a, err = p.exchange(ctx, c, req, params)
 	}
-	return p.exchange(ctx, c, req, params)
+	if req.Lasting && err == nil && a.Err == nil && p.last(c) {
+		a.Call = c
+	}
+	return a, err
 }
 
 // exchange sends a call that has begun and waits for its answer.

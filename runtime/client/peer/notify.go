@@ -49,7 +49,10 @@ func (p *Peer) notification(m *jsonrpc.Message, via *Call) {
 
 func (p *Peer) byToken(m *jsonrpc.Message) *Call {
 	raw, _ := strictjson.Get(m.Params, "progressToken")
-	return p.byID(raw)
+	if c := p.byID(raw); c != nil {
+		return c
+	}
+	return p.lastingByID(raw)
 }
 
 // byID is the call in flight with an id of ours.
@@ -68,7 +71,7 @@ func (p *Peer) toCall(m *jsonrpc.Message, c, via *Call) {
 	switch {
 	case c == via:
 		p.notifyCall(m, c)
-	case p.link.Inline():
+	case p.link.Inline(), c.lasts.Load():
 		// The call's goroutine is busy reading its own stream.
 		p.unsolicited(Incoming{Msg: m, Call: c})
 	default:
@@ -173,7 +176,7 @@ func (p *Peer) pump() {
 		switch {
 		case in.Call == nil:
 			p.told(in, p.notified)
-		case in.Call.over.Load():
+		case in.Call.over.Load() && !in.Call.lasts.Load():
 			p.cfg.Hooks.dropped(DropProgress)
 		default:
 			p.hand(in)

@@ -89,6 +89,7 @@ type Peer struct {
 	revision  string // what initialize agreed on
 	next      int64
 	pending   map[int64]*Call
+	lasting   map[int64]*Call // answered, but their tokens are still good
 	reverse   map[jsonrpc.ID]*reverseCall
 	idleSince time.Time
 	ended     error
@@ -195,7 +196,7 @@ func (p *Peer) end(f *Failure) {
 	}
 	p.ended = f
 	calls := p.pending
-	p.pending, p.reverse = nil, nil
+	p.pending, p.lasting, p.reverse = nil, nil, nil
 	p.mu.Unlock()
 	if p.cfg.Ended != nil {
 		p.cfg.Ended(f)
