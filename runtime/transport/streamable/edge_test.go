@@ -63,7 +63,7 @@ func TestLocalListener(t *testing.T) {
 				for host, allowed := range map[string]bool{
 					"localhost": true, "localhost:17080": true, "LOCALHOST": true, "localhost.": true, "127.0.0.1": true, "127.0.0.1:80": true, "127.9.9.9": true,
 					"[::1]": true, "[::1]:80": true, "[::ffff:127.0.0.1]": true,
-					"127.0.0.1.evil": false, "127.0.0.1:evil.com": false, "localhost.evil.com": false, "mcp.example": false, "10.1.2.3": false, "0.0.0.0": false, "localhost:": true,
+					"[localhost]": false, "[127.0.0.1]:80": false, "127.0.0.1.evil": false, "127.0.0.1:evil.com": false, "localhost.evil.com": false, "mcp.example": false, "10.1.2.3": false, "0.0.0.0": false, "localhost:": true,
 				} {
 					a := l.ask(call{body: initialize("2025-11-25", "{}"), header: map[string]string{"Host": host}})
 					if (a.status == 200) != allowed || !allowed && a.status != 403 && a.status != 400 {

@@ -113,6 +113,9 @@ func localHost(hostport string) bool {
 			return false
 		}
 	}
+	if strings.HasPrefix(hostport, "[") && !strings.Contains(host, ":") {
+		return false // brackets are for IPv6 addresses
+	}
 	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
 		return true
 	}
