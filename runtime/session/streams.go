@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
@@ -137,6 +138,20 @@ func (s *Session) Arrived() {
 		close(s.streams.came)
 		s.streams.came = nil
 	}
+}
+
+// PushOnce is Push for a message that says nothing new while the same one still
+// waits for a reader.
+func (s *Session) PushOnce(raw []byte) error {
+	s.mu.Lock()
+	for _, waiting := range s.streams.queue {
+		if bytes.Equal(waiting, raw) {
+			s.mu.Unlock()
+			return nil
+		}
+	}
+	s.mu.Unlock()
+	return s.Push(raw)
 }
 
 // Push sends an unsolicited message: on the newest standalone stream that is

@@ -71,6 +71,11 @@ func (p *Proxy) serverInfo(in *peer.Init) []byte {
 	if in.ServerInfo != nil {
 		return in.ServerInfo
 	}
+	return p.ownInfo()
+}
+
+// ownInfo is the configured identity.
+func (p *Proxy) ownInfo() []byte {
 	b := strictjson.Quote([]byte(`{"name":`), p.cfg.Name)
 	b = strictjson.Quote(append(b, `,"version":`...), p.cfg.Version)
 	return append(b, '}')

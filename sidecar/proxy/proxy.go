@@ -72,6 +72,7 @@ type Proxy struct {
 	inits sync.Map // fingerprint of upstream.Key → *peer.Init
 	tools toolbox
 	found discovery
+	hubs  hubs
 }
 
 var _ dispatch.Server = (*Proxy)(nil)
