@@ -1,72 +1,39 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
-	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
-	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/runtime/task/endpoint"
 )
-
-// tasking is what a revision knows of tasks.
-type tasking uint8
-
-const (
-	noTasks     tasking = iota
-	legacyTasks         // of 2025-11-25: the client says `task` (W35)
-	modernTasks         // the extension: the server decides (W36.3)
-)
-
-func taskingOf(p mcp.Profile) tasking {
-	m, ok := p.Method(mcp.MethodTasksGet)
-	switch {
-	case !ok:
-		return noTasks
-	case m.Extension == "":
-		return legacyTasks
-	}
-	return modernTasks
-}
 
 // hasTasks reports whether calls may become tasks.
 func (s *Server) hasTasks() bool { return s.opt.Tasks != nil }
 
-// taskCapability is the tasks capability of a revision, nil without one. The
-// extension is never declared by it (W36.1, W36.21); who cannot be told from
-// others is not offered the list (W35.17).
+// tasks answers the requests about tasks.
+func (s *Server) tasks() *endpoint.Endpoint {
+	return &endpoint.Endpoint{Engine: s.opt.Tasks, PageSize: s.opt.PageSize, MaxListen: s.opt.MaxSubscriptions, Logger: s.opt.Logger}
+}
+
+func (s *Server) serveTasks(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	return s.tasks().Serve(ctx, x)
+}
+
+// taskCapability is the tasks capability of a revision, nil without one.
 func (s *Server) taskCapability(p mcp.Profile, principal string) json.RawMessage {
-	if !s.hasTasks() || taskingOf(p) != legacyTasks {
+	if !s.hasTasks() {
 		return nil
 	}
-	if !s.opt.Tasks.CanList(task.Owner{Principal: principal}) {
-		return json.RawMessage(`{"cancel":{},"requests":{"tools":{"call":{}}}}`)
-	}
-	return json.RawMessage(`{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`)
+	return s.tasks().Capability(p, principal)
 }
 
-// ownerOf is whose tasks an exchange may see.
-func ownerOf(x *dispatch.Exchange) task.Owner {
-	return task.Owner{Principal: x.Principal(), Bucket: x.Bucket()}
-}
-
-// declaresTasks reports whether this very request declares the extension; the
-// tasks capability of 2025-11-25 is no declaration of it (W36.2).
-func declaresTasks(x *dispatch.Exchange) bool {
-	return broken.Rule("W36.2") || mcp.DeclaresExtension(x.ClientCapabilities(), mcp.ExtensionTasks)
-}
-
-// needsExtension refuses who did not declare the extension (W36.4, W36.15).
-func needsExtension() dispatch.Outcome {
-	return dispatch.Fail(&jsonrpc.Error{
-		Code:    mcp.CodeMissingCapability,
-		Message: "the client did not declare the tasks extension",
-		Data:    []byte(`{"requiredCapabilities":{"extensions":{"` + mcp.ExtensionTasks + `":{}}}}`),
-	})
+func (s *Server) taskError(x *dispatch.Exchange, err error) *jsonrpc.Error {
+	return s.tasks().Error(x, err)
 }
 
 // callAsTask runs a tool call, as a task where both sides want that.
@@ -75,21 +42,21 @@ func (s *Server) callAsTask(c *Context, t *toolEntry, invoke func(*Context) disp
 		return invoke(c) // W35.3
 	}
 	support := t.tool.TaskSupport
-	switch taskingOf(c.x.Profile()) {
-	case modernTasks: // the task member means nothing here (W36.5)
+	switch endpoint.KindOf(c.x.Profile()) {
+	case endpoint.Modern: // the task member means nothing here (W36.5)
 		switch {
 		case support == "" || support == TaskForbidden:
 			return invoke(c)
-		case !declaresTasks(c.x) && support == TaskRequired:
-			return needsExtension()
-		case !declaresTasks(c.x):
+		case !endpoint.Declares(c.x) && support == TaskRequired:
+			return endpoint.NeedsExtension()
+		case !endpoint.Declares(c.x):
 			return invoke(c)
 		case t.tool.TaskLater:
 			return s.callLater(c, invoke)
 		}
 		return s.startTask(c, task.Spec{}, support, invoke)
-	case legacyTasks:
-		spec, wanted, refusal := s.augmented(c.x, support)
+	case endpoint.Legacy:
+		spec, wanted, refusal := augmented(c.x, support)
 		switch {
 		case refusal != nil:
 			return dispatch.Fail(refusal)
@@ -107,7 +74,7 @@ func (s *Server) callAsTask(c *Context, t *toolEntry, invoke func(*Context) disp
 // settled is the answer to a call whose outcome is known without running it:
 // to a client that asked for a task, as one.
 func (s *Server) settled(c *Context, t *toolEntry, o dispatch.Outcome) dispatch.Outcome {
-	if !s.hasTasks() || taskingOf(c.x.Profile()) != legacyTasks {
+	if !s.hasTasks() || endpoint.KindOf(c.x.Profile()) != endpoint.Legacy {
 		return o
 	}
 	return s.callAsTask(c, t, func(*Context) dispatch.Outcome { return o })
@@ -115,39 +82,15 @@ func (s *Server) settled(c *Context, t *toolEntry, o dispatch.Outcome) dispatch.
 
 // augmented reads the task member of a request of 2025-11-25 and holds it
 // against what the tool says (W35.5, W35.6).
-func (s *Server) augmented(x *dispatch.Exchange, support TaskSupport) (spec task.Spec, wanted bool, refusal *jsonrpc.Error) {
-	raw, ok := strictjson.Get(x.Msg.Params, "task")
-	wanted = ok && !strictjson.IsNull(raw)
+func augmented(x *dispatch.Exchange, support TaskSupport) (spec task.Spec, wanted bool, refusal *jsonrpc.Error) {
+	spec, wanted, refusal = endpoint.Wanted(x.Msg.Params)
 	switch {
 	case wanted && (support == "" || support == TaskForbidden):
 		return spec, true, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "this tool does not run as a task")
 	case !wanted && support == TaskRequired:
 		return spec, false, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "this tool only runs as a task")
-	case !wanted:
-		return spec, false, nil
-	case !strictjson.IsObject(raw):
-		return spec, true, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "task must be an object")
 	}
-	ttl, ok := strictjson.Get(raw, "ttl")
-	if !ok || strictjson.IsNull(ttl) {
-		return spec, true, nil
-	}
-	spec.TTL, ok = wish(ttl)
-	if !ok {
-		return spec, true, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "task.ttl must be a number of milliseconds")
-	}
-	return spec, true, nil
-}
-
-// wish reads a requested time to live. Any number that is not negative will do;
-// what cannot be granted is granted as far as it can (W35.12).
-func wish(raw []byte) (time.Duration, bool) {
-	var ms float64
-	if err := json.Unmarshal(raw, &ms); err != nil || ms < 0 {
-		return 0, false
-	}
-	const most = float64(1<<63-1) / float64(time.Millisecond) / 2
-	return max(time.Duration(min(ms, most)*float64(time.Millisecond)), 1), true
+	return spec, wanted, refusal
 }
 
 // startTask makes the task and answers with it. A call that need not be a task
@@ -155,7 +98,7 @@ func wish(raw []byte) (time.Duration, bool) {
 // used or has no room: there is never a task that was not kept (W36.8).
 func (s *Server) startTask(c *Context, spec task.Spec, support TaskSupport, invoke func(*Context) dispatch.Outcome) dispatch.Outcome {
 	made, err := s.runAsTask(c, spec, invoke)
-	modern := taskingOf(c.x.Profile()) == modernTasks
+	modern := endpoint.KindOf(c.x.Profile()) == endpoint.Modern
 	if err != nil && modern && support == TaskOptional && !errors.Is(err, task.ErrClosed) {
 		return invoke(c)
 	}
@@ -168,10 +111,10 @@ func (s *Server) startTask(c *Context, spec task.Spec, support TaskSupport, invo
 	return dispatch.Result(made.LegacyCreate())
 }
 
-// taskError words an error of the engine and logs what the client is not told.
-func (s *Server) taskError(x *dispatch.Exchange, err error) *jsonrpc.Error {
-	if errors.Is(err, task.ErrStore) {
-		s.opt.Logger.Error("the task store cannot be used", "method", x.Msg.Method, "error", err)
+// listenTasks has a listener told of tasks; see endpoint.Endpoint.Listen.
+func (s *Server) listenTasks(ctx context.Context, x *dispatch.Exchange, ids []string, send func(method string, params []byte) error) (honoured []string, stop func(), bad *jsonrpc.Error) {
+	if !s.hasTasks() && endpoint.Declares(x) {
+		return nil, func() {}, nil
 	}
-	return task.RPC(err)
+	return s.tasks().Listen(ctx, x, ids, send)
 }

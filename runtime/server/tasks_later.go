@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/runtime/task/endpoint"
 )
 
 // later is a call that began as an ordinary request and may become a task while
@@ -93,7 +94,7 @@ func (l *later) become(c *Context) (made task.Task, handle *task.Handle, err err
 		return made, nil, context.Cause(c.Context)
 	}
 	handles := make(chan *task.Handle, 1)
-	made, err = l.s.opt.Tasks.Start(c.Context, ownerOf(l.x), l.s.taskSpec(c, task.Spec{}), func(ctx context.Context, h *task.Handle) jsonrpc.Outcome {
+	made, err = l.s.opt.Tasks.Start(c.Context, endpoint.OwnerOf(l.x), l.s.taskSpec(c, task.Spec{}), func(ctx context.Context, h *task.Handle) jsonrpc.Outcome {
 		defer context.AfterFunc(ctx, func() { l.end(context.Cause(ctx)) })()
 		handles <- h
 		return <-l.result

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/runtime/task/endpoint"
 )
 
 // Task is the task that the handler runs as; nil when it runs as an ordinary
@@ -20,7 +21,7 @@ func (c *Context) Task() *task.Handle { return c.task }
 
 // runAsTask starts a task whose work is invoke.
 func (s *Server) runAsTask(c *Context, spec task.Spec, invoke func(*Context) dispatch.Outcome) (task.Task, error) {
-	return s.opt.Tasks.Start(c.Context, ownerOf(c.x), s.taskSpec(c, spec), func(ctx context.Context, h *task.Handle) jsonrpc.Outcome {
+	return s.opt.Tasks.Start(c.Context, endpoint.OwnerOf(c.x), s.taskSpec(c, spec), func(ctx context.Context, h *task.Handle) jsonrpc.Outcome {
 		run := c.fork(ctx)
 		run.becomes(h)
 		return invoke(run)
@@ -29,7 +30,7 @@ func (s *Server) runAsTask(c *Context, spec task.Spec, invoke func(*Context) dis
 
 func (s *Server) taskSpec(c *Context, spec task.Spec) task.Spec {
 	spec.Method = c.x.Msg.Method
-	if taskingOf(c.x.Profile()) == legacyTasks && c.x.Session() != nil {
+	if endpoint.KindOf(c.x.Profile()) == endpoint.Legacy && c.x.Session() != nil {
 		session := c.x.Session()
 		spec.Changed = func(t task.Task) {
 			// A session that has ended, or that nobody listens on, hears nothing:
@@ -72,7 +73,7 @@ func askInTask(h *task.Handle) asker {
 func (c *Context) sendFromTask(method string, params []byte) error {
 	session := c.x.Session()
 	switch {
-	case taskingOf(c.x.Profile()) != legacyTasks:
+	case endpoint.KindOf(c.x.Profile()) != endpoint.Legacy:
 		return nil
 	case session == nil || c.task.Context().Err() != nil:
 		return dispatch.ErrNoChannel
@@ -96,12 +97,12 @@ func (c *Context) callFromTask(method string, params []byte) (json.RawMessage, e
 // has none: the client waits for its end, as for any other call. The task ends
 // with the call if the client cancels it, and goes on if it only went away.
 func (s *Server) waitForTask(c *Context, invoke func(*Context) dispatch.Outcome) dispatch.Outcome {
-	owner := ownerOf(c.x)
+	owner := endpoint.OwnerOf(c.x)
 	made, err := s.runAsTask(c, task.Spec{}, invoke)
 	if err != nil {
 		return dispatch.Fail(s.taskError(c.x, err))
 	}
-	done, err := s.opt.Tasks.Result(c.Context, owner, made.ID, carryOn(c.x, ""))
+	done, err := s.opt.Tasks.Result(c.Context, owner, made.ID, endpoint.Carry(c.x, ""))
 	if cause := context.Cause(c.Context); cause != nil {
 		if errors.Is(cause, dispatch.ErrCancelled) {
 			_, _ = s.opt.Tasks.Cancel(context.WithoutCancel(c.Context), owner, made.ID, "")
@@ -112,24 +113,4 @@ func (s *Server) waitForTask(c *Context, invoke func(*Context) dispatch.Outcome)
 		return dispatch.Fail(s.taskError(c.x, err))
 	}
 	return done.Final()
-}
-
-// carryOn carries the questions of a task on an exchange, with the related-task
-// key where the id is given (W35.10).
-func carryOn(x *dispatch.Exchange, id string) task.Carry {
-	return func(ctx context.Context, in task.Input) (jsonrpc.Outcome, bool) {
-		params := in.Params
-		if id != "" {
-			params = task.Relate(params, id)
-		}
-		o := x.Call(ctx, in.Method, params)
-		if o.Err == nil {
-			return o, true
-		}
-		switch o.Err.Reason() { // of our own making: the client was not asked, or has not answered
-		case mcp.ReasonNoChannel, mcp.ReasonNoCapability, mcp.ReasonBusy, mcp.ReasonSessionEnded, mcp.ReasonTimeout, mcp.ReasonDraining, mcp.ReasonOverflow, "not_in_revision":
-			return o, false
-		}
-		return o, true
-	}
 }

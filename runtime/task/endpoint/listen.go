@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"context"
@@ -15,32 +15,29 @@ import (
 // storePause is how long a listener rests when the store cannot be used.
 const storePause = 5 * time.Second
 
-// listenTasks tells a listener of tasks: the state that each is in now and every
+// Listen tells a listener of tasks: the state that each is in now and every
 // later one, up to the last (W36.16). honoured are the ids that mean something
 // to the caller; send is called from several goroutines, until stop returns.
-// More ids than Options.MaxSubscriptions are refused.
-func (s *Server) listenTasks(ctx context.Context, x *dispatch.Exchange, ids []string, send func(method string, params []byte) error) (honoured []string, stop func(), bad *jsonrpc.Error) {
+// More ids than MaxListen are refused.
+func (e *Endpoint) Listen(ctx context.Context, x *dispatch.Exchange, ids []string, send func(method string, params []byte) error) (honoured []string, stop func(), bad *jsonrpc.Error) {
 	stop = func() {}
-	if !declaresTasks(x) {
-		return nil, stop, needsExtension().Err // W33.10
+	if !Declares(x) {
+		return nil, stop, NeedsExtension().Err // W33.10
 	}
-	if !s.hasTasks() {
-		return nil, stop, nil
-	}
-	if len(ids) > s.opt.MaxSubscriptions {
+	if len(ids) > e.MaxListen {
 		return nil, stop, jsonrpc.Errorf(jsonrpc.CodeInternal, "too many tasks in one listen").WithReason(mcp.ReasonBusy)
 	}
-	owner := ownerOf(x)
+	owner := OwnerOf(x)
 	seen := map[string]bool{}
 	for _, id := range ids {
 		if seen[id] {
 			continue
 		}
 		seen[id] = true
-		switch _, err := s.opt.Tasks.Get(ctx, owner, id); {
+		switch _, err := e.Engine.Get(ctx, owner, id); {
 		case errors.Is(err, task.ErrUnknown): // left out of the ack (W33.4)
 		case err != nil:
-			return nil, stop, s.taskError(x, err)
+			return nil, stop, e.Error(x, err)
 		default:
 			honoured = append(honoured, id)
 		}
@@ -48,17 +45,17 @@ func (s *Server) listenTasks(ctx context.Context, x *dispatch.Exchange, ids []st
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	for _, id := range honoured {
-		all.Go(func() { s.follow(ctx, owner, id, send) })
+		all.Go(func() { e.follow(ctx, owner, id, send) })
 	}
 	return honoured, func() { cancel(); all.Wait() }, nil
 }
 
 // follow sends each state of one task until it is over, gone, or nobody
 // listens.
-func (s *Server) follow(ctx context.Context, owner task.Owner, id string, send func(method string, params []byte) error) {
+func (e *Endpoint) follow(ctx context.Context, owner task.Owner, id string, send func(method string, params []byte) error) {
 	since := uint64(0)
 	for {
-		t, err := s.opt.Tasks.Wait(ctx, owner, id, since)
+		t, err := e.Engine.Wait(ctx, owner, id, since)
 		switch {
 		case errors.Is(err, task.ErrStore) && ctx.Err() == nil:
 			select {

@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/task"
 )
 
-// serveTasks serves the methods of tasks; the taskId of the parameters counts
+// Serve serves the methods of tasks; the taskId of the parameters counts
 // and nothing else (W35.23).
-func (s *Server) serveTasks(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-	modern := taskingOf(x.Profile()) == modernTasks
-	if modern && !declaresTasks(x) {
-		return needsExtension() // W36.15
+func (e *Endpoint) Serve(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	modern := KindOf(x.Profile()) == Modern
+	if modern && !Declares(x) {
+		return NeedsExtension() // W36.15
 	}
 	if x.Msg.Method == mcp.MethodTasksList {
-		return s.listTasks(ctx, x)
+		return e.listTasks(ctx, x)
 	}
 	raw, _ := strictjson.Get(x.Msg.Params, "taskId")
 	id, ok := strictjson.String(raw)
@@ -29,22 +29,22 @@ func (s *Server) serveTasks(ctx context.Context, x *dispatch.Exchange) dispatch.
 	}
 	switch x.Msg.Method {
 	case mcp.MethodTasksGet:
-		return s.getTask(ctx, x, id, modern)
+		return e.getTask(ctx, x, id, modern)
 	case mcp.MethodTasksCancel:
-		return s.cancelTask(ctx, x, id, modern)
+		return e.cancelTask(ctx, x, id, modern)
 	case mcp.MethodTasksResult:
-		return s.taskResult(ctx, x, id)
+		return e.taskResult(ctx, x, id)
 	case mcp.MethodTasksUpdate:
-		return s.updateTask(ctx, x, id)
+		return e.updateTask(ctx, x, id)
 	}
 	return unknownMethod()
 }
 
-func (s *Server) getTask(ctx context.Context, x *dispatch.Exchange, id string, modern bool) dispatch.Outcome {
-	t, err := s.opt.Tasks.Get(ctx, ownerOf(x), id)
+func (e *Endpoint) getTask(ctx context.Context, x *dispatch.Exchange, id string, modern bool) dispatch.Outcome {
+	t, err := e.Engine.Get(ctx, OwnerOf(x), id)
 	switch {
 	case err != nil:
-		return dispatch.Fail(s.taskError(x, err))
+		return dispatch.Fail(e.Error(x, err))
 	case modern:
 		return dispatch.Result(t.ModernGet())
 	}
@@ -53,26 +53,26 @@ func (s *Server) getTask(ctx context.Context, x *dispatch.Exchange, id string, m
 
 // cancelTask serves tasks/cancel. A task that is over is an error in 2025-11-25
 // (W35.15) and nothing special in the extension (W36.14).
-func (s *Server) cancelTask(ctx context.Context, x *dispatch.Exchange, id string, modern bool) dispatch.Outcome {
-	t, err := s.opt.Tasks.Cancel(ctx, ownerOf(x), id, "")
+func (e *Endpoint) cancelTask(ctx context.Context, x *dispatch.Exchange, id string, modern bool) dispatch.Outcome {
+	t, err := e.Engine.Cancel(ctx, OwnerOf(x), id, "")
 	switch {
 	case modern && (err == nil || errors.Is(err, task.ErrOver)):
 		return empty()
 	case err != nil:
-		return dispatch.Fail(s.taskError(x, err))
+		return dispatch.Fail(e.Error(x, err))
 	}
 	return dispatch.Result(t.Legacy())
 }
 
 // taskResult serves tasks/result: it waits, carries the task's questions to the
 // client meanwhile, and gives what the request would have given (W35.13).
-func (s *Server) taskResult(ctx context.Context, x *dispatch.Exchange, id string) dispatch.Outcome {
-	t, err := s.opt.Tasks.Result(ctx, ownerOf(x), id, carryOn(x, id))
+func (e *Endpoint) taskResult(ctx context.Context, x *dispatch.Exchange, id string) dispatch.Outcome {
+	t, err := e.Engine.Result(ctx, OwnerOf(x), id, Carry(x, id))
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return dispatch.Fail(dispatch.Explain(cause))
 		}
-		return dispatch.Fail(s.taskError(x, err))
+		return dispatch.Fail(e.Error(x, err))
 	}
 	o := t.Final()
 	if o.Err == nil {
@@ -87,9 +87,9 @@ type taskList struct {
 }
 
 // listTasks serves tasks/list (W35.16, W35.17).
-func (s *Server) listTasks(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-	owner := ownerOf(x)
-	if !s.opt.Tasks.CanList(owner) {
+func (e *Endpoint) listTasks(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
+	owner := OwnerOf(x)
+	if !e.Engine.CanList(owner) {
 		return unknownMethod()
 	}
 	cursor := ""
@@ -98,21 +98,25 @@ func (s *Server) listTasks(ctx context.Context, x *dispatch.Exchange) dispatch.O
 			return dispatch.Fail(task.RPC(task.ErrCursor))
 		}
 	}
-	tasks, next, err := s.opt.Tasks.List(ctx, owner, cursor, s.opt.PageSize)
+	tasks, next, err := e.Engine.List(ctx, owner, cursor, e.PageSize)
 	if err != nil {
-		return dispatch.Fail(s.taskError(x, err))
+		return dispatch.Fail(e.Error(x, err))
 	}
 	out := taskList{Tasks: make([]json.RawMessage, len(tasks)), Next: next}
 	for i := range tasks {
 		out.Tasks[i] = tasks[i].Legacy()
 	}
-	return s.encoded(encode(out))
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "internal error"))
+	}
+	return dispatch.Result(raw)
 }
 
 // updateTask serves tasks/update: answers to what the task asks. What is shaped
 // wrongly is refused as a whole and stays asked, so that the client can do
 // better (W32.11, B7.6); what nobody asked is ignored (W36.13).
-func (s *Server) updateTask(ctx context.Context, x *dispatch.Exchange, id string) dispatch.Outcome {
+func (e *Endpoint) updateTask(ctx context.Context, x *dispatch.Exchange, id string) dispatch.Outcome {
 	raw, _ := strictjson.Get(x.Msg.Params, "inputResponses")
 	answers := map[string]jsonrpc.Outcome{}
 	if !strictjson.Each(raw, func(key, value []byte) bool {
@@ -121,32 +125,32 @@ func (s *Server) updateTask(ctx context.Context, x *dispatch.Exchange, id string
 	}) {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "inputResponses must be an object"))
 	}
-	owner := ownerOf(x)
-	t, err := s.opt.Tasks.Get(ctx, owner, id)
+	owner := OwnerOf(x)
+	t, err := e.Engine.Get(ctx, owner, id)
 	if err != nil {
-		return dispatch.Fail(s.taskError(x, err))
+		return dispatch.Fail(e.Error(x, err))
 	}
 	for i := range t.Inputs {
 		in := &t.Inputs[i]
 		if answer, given := answers[in.Key]; given {
-			if err := checkAnswer(in.Method, answer.Result); err != nil {
-				return dispatch.Fail(badAnswer(in.Key, err))
+			if err := CheckAnswer(in.Method, answer.Result); err != nil {
+				return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the answer to %.100q is not valid: %s", in.Key, err))
 			}
 		}
 	}
-	if _, err := s.opt.Tasks.Answer(ctx, owner, id, answers); err != nil {
+	if _, err := e.Engine.Answer(ctx, owner, id, answers); err != nil {
 		if errors.Is(err, task.ErrInputs) {
 			return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "an input response is too large"))
 		}
-		return dispatch.Fail(s.taskError(x, err))
+		return dispatch.Fail(e.Error(x, err))
 	}
 	return empty()
 }
 
-// checkAnswer holds the shape of an answer against the kind of its question.
+// CheckAnswer holds the shape of an answer against the kind of its question.
 // Whether it fits the very question is for the handler to see, when it reads
 // it.
-func checkAnswer(method string, answer []byte) error {
+func CheckAnswer(method string, answer []byte) error {
 	if !strictjson.IsObject(answer) {
 		return errors.New("it is no object")
 	}
@@ -155,8 +159,8 @@ func checkAnswer(method string, answer []byte) error {
 	switch method {
 	case mcp.MethodElicit:
 		action, _ := strictjson.String(member("action"))
-		switch Action(action) {
-		case Accept, Decline, Cancel:
+		switch action {
+		case "accept", "decline", "cancel":
 		default:
 			return errors.New("the action must be accept, decline or cancel")
 		}
@@ -173,4 +177,10 @@ func checkAnswer(method string, answer []byte) error {
 		}
 	}
 	return nil
+}
+
+func empty() dispatch.Outcome { return dispatch.Result([]byte(`{}`)) }
+
+func unknownMethod() dispatch.Outcome {
+	return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
 }
