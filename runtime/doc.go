@@ -62,10 +62,10 @@
 //
 // # The other leg
 //
-// client talks to servers: client/peer is one conversation over a connection
-// with messages in and out, client/httpleg the same over streamable HTTP,
-// client/sseleg over HTTP+SSE. salvage tells what can be saved of an
-// answer that is broken.
+// client talks to servers of any revision, one or a group: client/peer is one
+// conversation over a connection with messages in and out, client/httpleg the
+// same over streamable HTTP, client/sseleg over HTTP+SSE, client/child with a
+// process. salvage tells what can be saved of an answer that is broken.
 //
 // # What outlives a request
 //
