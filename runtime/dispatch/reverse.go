@@ -84,7 +84,9 @@ func (l *Legacy) callOn(ctx context.Context, req *Request, id jsonrpc.ID, method
 	case o := <-answer:
 		return o
 	case <-ctx.Done():
-		_ = l.d.notify(ctx, req, req.id(), cancelled(id), send) // the stream may be gone as well
+		if l.d.notify(ctx, req, req.id(), cancelled(id), send) != nil {
+			_ = l.Notify(cancelled(id)) // the stream is gone as well: on any other (B8.8)
+		}
 		return Fail(Explain(context.Cause(ctx)))
 	case <-l.Context().Done():
 		return Fail(Explain(errors.Join(ErrSessionEnded, context.Cause(l.Context()))))

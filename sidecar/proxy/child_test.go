@@ -136,6 +136,10 @@ func (c *childState) one(line string) int {
 	c.times[key]++
 	token, _ := strictjson.GetPath(m.Params, "_meta", "progressToken")
 	put := strings.NewReplacer("$ID", m.ID.String(), "$LINE", line, "$TOKEN", string(token), "$NTH", fmt.Sprint(c.times[key]))
+	if len(steps) > 1 && steps[0] == "!turns" { // one step each time it is asked
+		at := min(c.times[key], len(steps)-1)
+		steps = steps[at : at+1]
+	}
 	for _, step := range steps {
 		if code := c.step(step, put); code >= 0 {
 			return code
