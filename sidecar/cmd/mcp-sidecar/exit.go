@@ -7,7 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairlead-dev/fairlead/runtime/client"
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/sidecar/laptop"
+	"github.com/fairlead-dev/fairlead/sidecar/toolcall"
 )
 
 // The exit codes, the same for every command.
@@ -15,11 +19,14 @@ const (
 	exitFailed   = 1 // this program could not do its part
 	exitUsage    = 2 // the command line makes no sense
 	exitWorkload = 3 // run: the server never answered as it should
+	exitTool     = 5 // call: the tool says that it failed
+	exitRefused  = 6 // call, inspect: the server answered with a protocol error
 )
 
 // exitCodes is the part of the help that tells them.
 const exitCodes = `Exit codes: 0 done or stopped; 1 failed, e.g. the port is in use or nobody
-answers; 2 usage; 3 run: the server could not be served.`
+answers; 2 usage; 3 run: the server could not be served; 5 call: the tool says
+that it failed; 6 call, inspect: the server answered with a protocol error.`
 
 // usage is a command line that makes no sense.
 type usage struct{ problem string }
@@ -43,7 +50,21 @@ func report(w io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(w, "mcp-sidecar:", err)
+	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		fmt.Fprintf(w, "mcp-sidecar: the server refused (%d): %s\n", rpc.Code, toolcall.Printable(rpc.Message))
+		return exitRefused
+	}
+	if peer.ReasonOf(err) == peer.Unreachable {
+		fmt.Fprint(w, "mcp-sidecar: nobody answers there; is `mcp-sidecar run` running, or is it another --url?\n")
+		return exitFailed
+	}
+	fmt.Fprintln(w, "mcp-sidecar:", toolcall.Printable(err.Error()))
+	if errors.Is(err, toolError{}) {
+		return exitTool
+	}
+	if errors.Is(err, client.ErrInputRequired) {
+		return exitRefused
+	}
 	if _, ok := errors.AsType[*laptop.WorkloadError](err); ok {
 		return exitWorkload
 	}

@@ -1,6 +1,7 @@
 // Command mcp-sidecar is the data plane of one McpServer pod: it speaks MCP to
 // any client and forwards to the workload. Without a command it serves, which
-// is what it does in a pod.
+// is what it does in a pod. On a laptop it serves a local server, and calls and
+// inspects any.
 package main
 
 import (
@@ -42,7 +43,7 @@ func command() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err.Error()) })
 	root.PersistentFlags().TextVar(level, "log-level", level, "DEBUG, INFO, WARN or ERROR")
-	root.AddCommand(serve, runCommand(level), &cobra.Command{
+	root.AddCommand(serve, runCommand(level), callCommand(), inspectCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  arguments(cobra.NoArgs),
