@@ -198,7 +198,7 @@ func TestInspectorAgainstOurServer(t *testing.T) {
 		}
 		return string(out)
 	}
-	if out := run(url, "--transport", "http", "--method", "tools/list"); !strings.Contains(out, "test_simple_text") {
+	if out := run(url, "--transport", "http", "--method", "tools/list", "--strict"); !strings.Contains(out, "test_simple_text") {
 		t.Error(out)
 	}
 	if out := run(url, "--transport", "http", "--method", "tools/call", "--tool-name", "test_simple_text"); !strings.Contains(out, "This is a simple text response") {

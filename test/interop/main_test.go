@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -97,7 +98,7 @@ func log(t *testing.T) *record.Log {
 func started(t *testing.T, path string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(path, args...)
-	cmd.Stderr = &trouble{t: t}
+	cmd.Stderr = words(t)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -152,13 +153,33 @@ func listening(t *testing.T, url string) {
 	}
 }
 
-// trouble shows what a foreign program says about itself, when a test fails.
-type trouble struct{ t *testing.T }
+// maxTrouble bounds what is kept of a foreign program's words.
+const maxTrouble = 16 << 10
+
+// trouble keeps the end of what a foreign program says, and shows it when the
+// test has failed.
+type trouble struct {
+	mu   sync.Mutex
+	said []byte
+}
+
+func words(t *testing.T) *trouble {
+	w := &trouble{}
+	t.Cleanup(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if t.Failed() && len(w.said) > 0 {
+			t.Logf("it said:\n%s", w.said)
+		}
+	})
+	return w
+}
 
 func (w *trouble) Write(b []byte) (int, error) {
-	if w.t.Context().Err() == nil { // not after the end of the test
-		w.t.Logf("%s", strings.TrimSpace(string(b)))
-	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said = append(w.said, b...)
+	w.said = w.said[max(0, len(w.said)-maxTrouble):]
 	return len(b), nil
 }
 
@@ -167,7 +188,8 @@ func background(t *testing.T, env []string, path string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.Stderr, cmd.Stdout = &trouble{t: t}, &trouble{t: t}
+	cmd.Stderr = words(t)
+	cmd.Stdout = cmd.Stderr
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

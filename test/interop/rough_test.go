@@ -30,7 +30,7 @@ func (f foreignClient) waits(t *testing.T, url string, args ...string) *told {
 	t.Helper()
 	argv := append(f.argv(url), args...)
 	cmd := exec.CommandContext(bounded(t), argv[0], argv[1:]...)
-	cmd.Stderr = &trouble{t: t}
+	cmd.Stderr = words(t)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func goHTTP(args ...string) func(t *testing.T) client.Target {
 
 func command(path string, args ...string) func(t *testing.T) client.Target {
 	return func(t *testing.T) client.Target {
-		return client.Command{Path: path, Args: args, Stderr: &trouble{t: t}}
+		return client.Command{Path: path, Args: args, Stderr: words(t)}
 	}
 }
 
