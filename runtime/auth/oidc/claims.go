@@ -59,9 +59,6 @@ func (c *Checker) read(claims []byte, now time.Time) (*auth.Identity, error) {
 // forUs tells whether one of the token's audiences is one of ours. Addresses are
 // compared in their canonical form: issuers differ in the slash at the end.
 func (c *Checker) forUs(claims []byte) bool {
-	if broken.Rule("W38.14") {
-		return true
-	}
 	value, _ := strictjson.Get(claims, "aud")
 	return slices.ContainsFunc(list(value), func(theirs string) bool {
 		return slices.ContainsFunc(c.c.Audience, func(ours string) bool { return sameAudience(ours, theirs) })
