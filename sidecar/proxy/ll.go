@@ -3,21 +3,32 @@ package proxy
 import (
 	"context"
 
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
-	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/task"
 )
 
 // ll serves a request of a session: the same request on the session's own leg,
 // whatever its method; what the workload does not have it refuses itself.
 func (p *Proxy) ll(ctx context.Context, x *dispatch.Exchange, state *session) dispatch.Outcome {
-	if !llOffered(x) {
-		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
-	}
-	if x.Msg.Method == mcp.MethodPing { // B11.7
+	switch m, _ := x.Profile().Method(x.Msg.Method); {
+	case m.Needs == mcp.CapTasks: // methods behind a capability that is not advertised are unknown (W5.6)
+		return p.taskMethod(ctx, x)
+	case m.Name == mcp.MethodPing: // B11.7
 		return dispatch.Result([]byte("{}"))
+	case m.Name == mcp.MethodToolsCall && p.offersTasks(x.Profile()):
+		if o := p.asked(ctx, x, func(ctx context.Context, h *task.Handle) dispatch.Outcome {
+			return p.llCall(ctx, x, state, request(x, &sessionTask{session: state, x: x, h: h}))
+		}); !o.IsZero() {
+			return o
+		}
 	}
-	r := request(x, x)
+	return p.llCall(ctx, x, state, request(x, x))
+}
+
+// llCall makes a request on the session's leg.
+func (p *Proxy) llCall(ctx context.Context, x *dispatch.Exchange, state *session, r peer.Request) dispatch.Outcome {
 	answer, err := p.call(ctx, state.leg, r)
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err))
@@ -29,11 +40,4 @@ func (p *Proxy) ll(ctx context.Context, x *dispatch.Exchange, state *session) di
 		return p.page(ctx, x, state.leg, r, answer.Result)
 	}
 	return p.result(x.Profile(), r.Method, answer.Result)
-}
-
-// llOffered reports whether a request is for something that is advertised:
-// methods behind a capability that is not are unknown (W5.6).
-func llOffered(x *dispatch.Exchange) bool {
-	m, _ := x.Profile().Method(x.Msg.Method)
-	return m.Needs != mcp.CapTasks
 }

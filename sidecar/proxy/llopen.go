@@ -33,7 +33,7 @@ func (p *Proxy) llOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 	state.leg = leg
 	s.SetValue(state)
 	in := leg.Init()
-	return p.result(x.Profile(), mcp.MethodInitialize, in.Raw, append(initResultEdits(in), p.identify(in)...)...)
+	return p.result(x.Profile(), mcp.MethodInitialize, in.Raw, append(p.initResultEdits(x, s, in), p.identify(in)...)...)
 }
 
 // initEdits are what the workload is not told: tasks, which are not served
@@ -47,12 +47,18 @@ func initEdits(x *dispatch.Exchange, s dispatch.Session) []strictjson.Edit {
 	return edits
 }
 
-// initResultEdits hides what is not served.
-func initResultEdits(in *peer.Init) (edits []strictjson.Edit) {
+// initResultEdits hides what is not served, and offers tasks where we run them
+// (B12.1).
+func (p *Proxy) initResultEdits(x *dispatch.Exchange, s dispatch.Session, in *peer.Init) (edits []strictjson.Edit) {
+	offer := p.taskCapability(s.Revision(), x.Principal())
 	if raw, ok := strictjson.Get(in.Raw, "capabilities"); !ok || !strictjson.IsObject(raw) {
 		return []strictjson.Edit{strictjson.Set([]byte("{}"), "capabilities")}
 	}
-	if _, ok := strictjson.Get(in.Capabilities, string(mcp.CapTasks)); ok {
+	_, has := strictjson.Get(in.Capabilities, string(mcp.CapTasks))
+	switch {
+	case offer != nil && mcp.CapTools.Declared(in.Capabilities):
+		return []strictjson.Edit{strictjson.Set(offer, "capabilities", string(mcp.CapTasks))}
+	case has:
 		edits = append(edits, strictjson.Delete("capabilities", string(mcp.CapTasks)))
 	}
 	return edits

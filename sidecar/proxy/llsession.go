@@ -34,6 +34,9 @@ func exchange(in peer.Incoming) *dispatch.Exchange {
 // request it belongs to, else on one of the session's own (B6.3).
 func (s *session) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.Error) {
 	params := reverseParams(in.Msg)
+	if t := taskOf(in); t != nil {
+		return t.ask(ctx, in.Msg.Method, params)
+	}
 	var o dispatch.Outcome
 	if x := exchange(in); x != nil {
 		o = x.Call(ctx, in.Msg.Method, params)
@@ -92,6 +95,10 @@ func (s *session) Notification(in peer.Incoming) {
 	raw := s.outgoing(in.Msg)
 	if raw == nil {
 		s.p.lossy(LossyNotification)
+		return
+	}
+	if t := taskOf(in); t != nil && !unsolicited(in.Msg.Method) {
+		t.tell(in.Msg, raw)
 		return
 	}
 	x := exchange(in)

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/runtime/task"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
@@ -39,6 +40,9 @@ type Config struct {
 	// ids, cursors).
 	Keys  *seal.Keyring
 	Hooks Hooks
+	// Tasks runs the calls that become tasks (B12); nil offers none. Whoever
+	// made it closes it, before the workload is shut down.
+	Tasks *task.Engine
 }
 
 // Hooks observe a Proxy. Nil members are skipped; they must not block.

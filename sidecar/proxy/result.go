@@ -21,6 +21,7 @@ func (p *Proxy) result(profile mcp.Profile, method string, raw []byte, extra ...
 		NoExecution:   !profile.Handshake,
 		AnySchemaRoot: !profile.Handshake,
 		TextToo:       !profile.StructuredOutput,
+		Tasks:         p.offersTasks(profile),
 	})
 	edits = append(edits, forged(profile, raw)...)
 	edits = append(without(edits, extra), extra...)

@@ -162,7 +162,8 @@ func ring(t testing.TB) *seal.Keyring {
 	return keys
 }
 
-func serveAs(t testing.TB, s script, era upstream.Era) *rig {
+// serveAs serves it before a workload of an era; edits change the proxy.
+func serveAs(t testing.TB, s script, era upstream.Era, edits ...func(*proxy.Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, child: &local{file: filepath.Join(t.TempDir(), "script")}, events: &events{}, ends: make(chan upstdio.End, 100)}
 	text, err := json.Marshal(s)
@@ -180,7 +181,11 @@ func serveAs(t testing.TB, s script, era upstream.Era) *rig {
 	}
 	cfg.Hooks.Ended = func(why upstdio.End, _ agent.Exit) { r.ends <- why }
 	r.pool = upstdio.New(cfg)
-	r.front = front(t, proxy.New(proxy.Config{Workload: r.pool, Name: "fallback", Version: "9", Keys: ring(t), Hooks: r.events.hooks()}), func() {
+	pc := proxy.Config{Workload: r.pool, Name: "fallback", Version: "9", Keys: ring(t), Hooks: r.events.hooks()}
+	for _, edit := range edits {
+		edit(&pc)
+	}
+	r.front = front(t, proxy.New(pc), func() {
 		ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 		defer stop()
 		r.pool.Shutdown(ctx)
@@ -218,6 +223,7 @@ type client struct {
 	revision string
 	session  string
 	serial   int
+	user     string // who asks, where the front tells
 }
 
 // initialize opens a session; caps is a raw object.
@@ -270,6 +276,9 @@ func (c *client) send(method, body string, edit func(http.Header)) *stream {
 	if c.session != "" {
 		req.Header.Set("Mcp-Session-Id", c.session)
 		req.Header.Set("Mcp-Protocol-Version", c.revision)
+	}
+	if c.user != "" {
+		req.Header.Set("X-User", c.user)
 	}
 	if edit != nil {
 		edit(req.Header)

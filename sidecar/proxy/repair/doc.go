@@ -20,6 +20,9 @@ import (
 type Options struct {
 	// NoExecution removes `execution` from tools (B12.7).
 	NoExecution bool
+	// Tasks says of every tool that it may run as a task: we see to that where
+	// the workload does not (B12.1).
+	Tasks bool
 	// AnySchemaRoot: an outputSchema need not say what its root is.
 	AnySchemaRoot bool
 	// TextToo: clients that do not know structuredContent get it as text

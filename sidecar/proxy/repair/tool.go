@@ -26,9 +26,12 @@ func (r *result) tool(item []byte) []byte {
 			edits = append(edits, strictjson.Delete("execution"))
 		}
 	}
+	if support, has := strictjson.GetPath(item, "execution", "taskSupport"); r.opts.Tasks && (!has || string(support) != `"required"`) {
+		edits = append(edits, strictjson.Set([]byte(`"optional"`), "execution", "taskSupport"))
+	}
 	if r.nulls {
 		edits = append(edits, nulls(item, "title", "description", "icons", "annotations", "_meta")...)
-		if !r.opts.NoExecution {
+		if !r.opts.NoExecution && !r.opts.Tasks {
 			edits = append(edits, nulls(item, "execution")...)
 		}
 		if annotations, has := strictjson.Get(item, "annotations"); has && strictjson.IsObject(annotations) {

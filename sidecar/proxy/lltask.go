@@ -1,0 +1,54 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/runtime/task"
+)
+
+// sessionTask stands for a call on a session's leg that runs as a task: what
+// belongs to it has no request of the client to go to.
+type sessionTask struct {
+	session *session
+	x       *dispatch.Exchange // of the request that has become the task
+	h       *task.Handle
+}
+
+// taskOf is the task that a message of the workload belongs to, nil if none.
+func taskOf(in peer.Incoming) *sessionTask {
+	if in.Call == nil {
+		return nil
+	}
+	t, _ := in.Call.Value().(*sessionTask)
+	return t
+}
+
+// ask puts a question of the workload to the client: on the stream of a
+// tasks/result (B12.4). What the client did not declare is refused, as on any
+// other request.
+func (t *sessionTask) ask(ctx context.Context, method string, params []byte) ([]byte, *jsonrpc.Error) {
+	if bad := dispatch.MayCall(t.x.Profile(), t.x.ClientCapabilities(), method, params); bad != nil {
+		t.session.p.lossy(LossyReverse)
+		return nil, bad
+	}
+	o := taskAsk(ctx, t.h, "input", method, params)
+	return o.Result, o.Err
+}
+
+// tell passes progress and logs on in the session's own way, because the
+// request has been answered, and says which task they belong to (W6.11, W20.6).
+func (t *sessionTask) tell(m *jsonrpc.Message, raw []byte) {
+	if m.Method == mcp.NotifyProgress {
+		taskStatus(t.h, m)
+	}
+	id := append(strictjson.Quote([]byte(`{"taskId":`), t.h.ID()), '}')
+	out, err := strictjson.Splice(raw, strictjson.Set(id, "params", "_meta", mcp.MetaRelatedTask))
+	if err != nil || t.session.s.Notify(out) != nil {
+		t.session.p.lossy(LossyNotification)
+	}
+}
