@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/task"
 	"github.com/fairlead-dev/fairlead/sidecar/agent"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 	"github.com/fairlead-dev/fairlead/sidecar/health"
@@ -38,6 +39,7 @@ type proxied struct {
 	workload  workload
 	processes func() int
 	socket    string // of the agent; empty for a workload without one
+	tasks     *task.Engine
 
 	mu   sync.Mutex
 	last health.Peer // who answered the last handshake
@@ -68,7 +70,11 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 	default:
 		return nil, errors.New("unknown type of workload")
 	}
-	b.Proxy = proxy.New(proxy.Config{Workload: b.workload, Name: c.Boot.Server.Name, Keys: c.Keys, Hooks: proxyHooks(binding.String(), m, log)})
+	var err error
+	if b.tasks, err = newTasks(c, m); err != nil {
+		return nil, err
+	}
+	b.Proxy = proxy.New(proxy.Config{Tasks: b.tasks, Workload: b.workload, Name: c.Boot.Server.Name, Keys: c.Keys, Hooks: proxyHooks(binding.String(), m, log)})
 	return b, nil
 }
 
@@ -158,8 +164,12 @@ func (b *proxied) Life() string {
 	return fmt.Sprint(s.Dev, " ", s.Ino, " ", s.Mtim) // chmod moves the ctime
 }
 
-// Close implements Backend.
-func (b *proxied) Close(ctx context.Context) { b.workload.Shutdown(ctx) }
+// Close implements Backend. Tasks end first: they are told why, and what they
+// still had to do is cancelled in the workload.
+func (b *proxied) Close(ctx context.Context) {
+	closeTasks(ctx, b.tasks)
+	b.workload.Shutdown(ctx)
+}
 
 // Handshake implements health.Workload. A workload that is full of sessions is
 // up: it was, or there were none.

@@ -34,7 +34,8 @@ type Metrics struct {
 	serverOperation, clientOperation, serverSession *prometheus.HistogramVec
 	activeRequests, queuedRequests                  prometheus.Gauge
 	busy                                            *busy
-	activeStreams                                   *prometheus.GaugeVec
+	activeStreams, tasks                            *prometheus.GaugeVec
+	tasksRefused                                    *prometheus.CounterVec
 	buffered                                        prometheus.Gauge
 	rejected, streamEnds, replays, dropped          *prometheus.CounterVec
 	handshakes, hooks, workloadDrops                *prometheus.CounterVec
@@ -85,6 +86,8 @@ func (m *Metrics) operations() {
 func (m *Metrics) traffic(s Sources) {
 	c := &m.catalogue
 	m.activeStreams = c.gauge("fairlead_active_streams", "Event streams that are open to clients, by what they are for.", "kind")
+	m.tasks = c.gauge("fairlead_tasks", "Tasks of clients that are kept, by status.", "status")
+	m.tasksRefused = c.counter("fairlead_tasks_refused_total", "Tasks that were not made, by why.", "reason")
 	m.buffered = c.gauge("fairlead_buffered_bytes", "Bytes held in streams and request bodies.").WithLabelValues()
 	m.rejected = c.counter("fairlead_rejected_total", "Requests that were refused before they became an operation.", "reason")
 	m.streamEnds = c.counter("fairlead_stream_ends_total", "Event streams that ended, by what they were for and why.", "kind", "reason")
@@ -147,6 +150,12 @@ func (m *Metrics) prime() {
 	}
 	for _, d := range hook.Drops() {
 		m.dropped.WithLabelValues(string(d))
+	}
+	for _, r := range hook.TaskRefusals() {
+		m.tasksRefused.WithLabelValues(string(r))
+	}
+	for _, s := range taskStatuses() {
+		m.tasks.WithLabelValues(s)
 	}
 	for _, r := range config.Reasons() {
 		m.handshakes.WithLabelValues(r)

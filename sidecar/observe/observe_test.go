@@ -124,6 +124,8 @@ func TestSmallSetsArePrimed(t *testing.T) {
 		"fairlead_stream_ends_total":          len(hook.StreamKinds()) * len(hook.StreamEnds()),
 		"fairlead_handshake_failures_total":   len(config.Reasons()),
 		"fairlead_replays_total":              len(hook.Replays()),
+		"fairlead_tasks":                      5,
+		"fairlead_tasks_refused_total":        len(hook.TaskRefusals()),
 		"fairlead_messages_dropped_total":     len(hook.Drops()),
 		"fairlead_draining":                   1,
 		"fairlead_upstream_up":                1,
