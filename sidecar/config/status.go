@@ -43,13 +43,16 @@ const (
 	ReasonRefused          = "ConnectionRefused"
 	ReasonHTTPStatus       = "HTTPStatus"
 	ReasonBadHandshake     = "BadHandshake" // answered, but not with a usable InitializeResult
+	// ReasonCrashLooping: three processes or more have ended by themselves one
+	// after another, before their handshake or soon after it.
+	ReasonCrashLooping = "CrashLooping"
 )
 
 // Reasons lists every reason.
 func Reasons() []string {
 	return []string{
 		ReasonAgentUnreachable, ReasonExited, ReasonNoAnswer, ReasonBadOutput,
-		ReasonRefused, ReasonHTTPStatus, ReasonBadHandshake,
+		ReasonRefused, ReasonHTTPStatus, ReasonBadHandshake, ReasonCrashLooping,
 	}
 }
 

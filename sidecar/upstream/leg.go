@@ -29,6 +29,8 @@ type Leg interface {
 
 // SessionRequest opens a leg of its own for one legacy client session.
 type SessionRequest struct {
+	// Principal is whose session it is; empty is anonymous.
+	Principal string
 	// Params are those of initialize, as the workload shall see them.
 	Params []byte
 	// Handler serves what the workload sends on this leg.
@@ -59,6 +61,11 @@ type Lease struct {
 	// Shared is the Handler of everything that the workload sends on the leg,
 	// all its leases together.
 	Shared *Shared
+	// Apart says that what belongs to a call comes on the call's own stream.
+	Apart bool
+	// Deaf reports that nothing can be heard of the workload outside calls;
+	// nil: never.
+	Deaf func() bool
 	// Release gives it back; call it exactly once.
 	Release func()
 }

@@ -47,6 +47,10 @@ func (e *HandshakeError) Unwrap() error { return e.Err }
 // (P15); the workload is as big as it may get.
 var ErrBusy = errors.New("the workload has no room for another session")
 
+// ErrNotShared: the workload has one process for all, and its owner has not
+// said that people who are known by name may share it (R23).
+var ErrNotShared = errors.New("the workload's process may not be shared by different people")
+
 // ErrClosed: the workload's side of this process has been shut down.
 var ErrClosed = errors.New("shutting down")
 

@@ -23,9 +23,16 @@ type instance struct {
 	shared upstream.Shared
 }
 
-// Instance returns the process of a key, starting it if there is none. It
-// waits up to Hold. Errors as of OpenSession.
+// Instance returns a process of a key, starting one if there is none. It waits
+// up to Hold. Errors as of OpenSession.
 func (p *Pool) Instance(ctx context.Context, key upstream.Key) (upstream.Lease, error) {
+	if err := p.admit(key.Principal); err != nil {
+		return upstream.Lease{}, err
+	}
+	if p.hub != nil {
+		return p.hub.lease(ctx)
+	}
+	key = p.lane(key)
 	return p.instance(ctx, key, p.cfg.Hold, p.cfg.Startup)
 }
 
@@ -46,6 +53,9 @@ func (p *Pool) greet(ctx context.Context, startup time.Duration) (upstream.Info,
 		return upstream.Info{}, err
 	}
 	defer lease.Release()
+	if err := p.outlast(lease.Leg.(*process)); err != nil {
+		return upstream.Info{}, err
+	}
 	return upstream.InfoOf(lease.Init()), nil
 }
 
@@ -133,13 +143,28 @@ func (in *instance) over() bool {
 func (p *Pool) begin(life context.Context, key upstream.Key, in *instance, hold, startup time.Duration) {
 	ctx, stop := context.WithTimeout(life, hold+2*startup)
 	defer stop()
-	proc, err := p.launch(ctx, hold, launch{
+	l := launch{
 		params:  upstream.InitializeParams(key),
 		handler: &in.shared,
 		ended:   func(error) { p.drop(key, in) },
 		shared:  true,
 		startup: startup,
-	})
+	}
+	after := func() {}
+	if h := p.hub; h != nil {
+		l.params = upstream.InitializeParams(upstream.Key{Capabilities: h.capabilities()})
+		l.handler, l.listening = h, h.listening
+		l.ended = func(cause error) {
+			p.drop(key, in)
+			if !errors.Is(cause, upstream.ErrIdle) && !errors.Is(cause, upstream.ErrEvicted) {
+				h.lost()
+			}
+		}
+	}
+	proc, err := p.launch(ctx, hold, l)
+	if h := p.hub; h != nil && err == nil {
+		after = h.adopted(ctx, proc)
+	}
 	p.mu.Lock()
 	in.proc, in.err = proc, err
 	if err != nil && p.instances[key] == in {
@@ -147,6 +172,7 @@ func (p *Pool) begin(life context.Context, key upstream.Key, in *instance, hold,
 	}
 	close(in.ready)
 	p.mu.Unlock()
+	after()
 }
 
 // drop forgets an instance whose process has ended.

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 	"github.com/fairlead-dev/fairlead/sidecar/agent"
+	"github.com/fairlead-dev/fairlead/sidecar/config"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -32,11 +33,18 @@ type launch struct {
 	probe bool
 }
 
-// launch gets a slot, starts a process and shakes hands. hold bounds the
+// launch gets a slot, starts a process or takes a spare, and shakes hands. hold bounds the
 // waiting for room, for the pause after failed starts and for an agent that is
 // not there; 0 means not to wait at all.
 func (p *Pool) launch(ctx context.Context, hold time.Duration, l launch) (*process, error) {
 	deadline := time.Now().Add(hold)
+	if child := p.takeSpare(); child != nil {
+		proc, err := p.launched(ctx, child, l)
+		if !spent(err) {
+			return proc, err
+		}
+		// It was at its end when it was taken: that says nothing of the next.
+	}
 	if err := p.acquire(ctx, hold); err != nil {
 		return nil, err
 	}
@@ -56,12 +64,23 @@ func (p *Pool) launch(ctx context.Context, hold time.Duration, l launch) (*proce
 		p.started(0, err)
 		return nil, err
 	}
+	return p.launched(ctx, child, l)
+}
+
+// launched makes a Leg of a child and reports how long that took.
+func (p *Pool) launched(ctx context.Context, child Child, l launch) (*process, error) {
 	began := time.Now()
 	proc, err := p.adopt(ctx, child, l)
 	if !l.probe || err == nil {
 		p.started(time.Since(began), err)
 	}
 	return proc, err
+}
+
+// spent reports a process that ended before it was asked anything.
+func spent(err error) bool {
+	var h *upstream.HandshakeError
+	return errors.As(err, &h) && h.Reason == config.ReasonExited
 }
 
 func (p *Pool) started(took time.Duration, err error) {
@@ -138,9 +157,13 @@ func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, erro
 			return nil, cause
 		}
 		p.start.Failed()
-		return nil, explainHandshake(err, proc, talk)
+		return nil, p.loop.failed(explainHandshake(err, proc, talk))
 	}
-	p.start.Worked()
+	if l.modern {
+		p.start.Worked()
+	} else {
+		p.worked()
+	}
 	if !proc.handOver(met, l.ended) {
 		return nil, explainHandshake(proc.Peer.Err(), proc, talk)
 	}

@@ -2,6 +2,8 @@ package stdio
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +25,17 @@ const (
 // of the rest mean the defaults.
 type Config struct {
 	Starter Starter
+	// Model is how processes relate to clients [PerSession].
+	Model Model
+	// AcrossPrincipals lets people who are known by name share the process of
+	// model Shared; without it they are refused (R23).
+	AcrossPrincipals bool
+	// Recreate lets a session outlive its process: its next request starts
+	// another and brings it to where the last one was (P15). Sessions of model
+	// Shared always do.
+	Recreate bool
+	// Roots are what the process of model Shared is told when it asks for roots.
+	Roots []Root
 	// MaxProcesses bounds the processes of this pod, those that are being
 	// ended included.
 	MaxProcesses int
@@ -60,6 +73,7 @@ const (
 	EndStartup  End = "startup" // it never finished its handshake
 	EndShutdown End = "shutdown"
 	EndProbe    End = "probe" // it was started to find out the era (P19)
+	EndSpare    End = "spare" // it ended before anybody wanted it (R23)
 )
 
 // Hooks observe a Pool. Nil members are skipped; they must not block.
@@ -71,6 +85,12 @@ type Hooks struct {
 	Ended func(why End, exit agent.Exit)
 	// Held tells how long a request waited for room; false if in vain.
 	Held func(waited time.Duration, served bool)
+	// Recreated tells that a session's process was started again, or could not
+	// be (P15, B3.8).
+	Recreated func(err error)
+	// Refused tells what was kept from clients of a shared process because
+	// nobody can say whose it is.
+	Refused func(what Refusal)
 	// Peer observes each process's messages.
 	Peer peer.Hooks
 }
@@ -85,6 +105,8 @@ type Pool struct {
 	crash  upstream.Backoff // shared processes that died young
 	era    upstream.Verdict
 	talk   talker
+	hub    *hub // model Shared, else nil
+	loop   loop
 
 	mu        sync.Mutex
 	procs     map[*process]struct{}
@@ -93,6 +115,8 @@ type Pool struct {
 	retry     *time.Timer // looks again for somebody to evict
 	instances map[upstream.Key]*instance
 	modern    *instance // the process of the conversation
+	lasting   map[*lasting]struct{}
+	spares    spares
 	closed    bool
 	gone      sync.WaitGroup
 }
@@ -120,16 +144,31 @@ func New(cfg Config) *Pool {
 		crash:     upstream.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second},
 		procs:     map[*process]struct{}{},
 		instances: map[upstream.Key]*instance{},
+		lasting:   map[*lasting]struct{}{},
+	}
+	p.spares.pause.First, p.spares.pause.Most = time.Second, 30*time.Second
+	if cfg.Model == Shared {
+		p.hub = newHub(p)
 	}
 	p.era.Fixed, p.era.Find = cfg.Era, p.findEra
 	p.talk.pool = p
 	return p
 }
 
-// OpenSession starts a process for one client session and shakes hands as the
-// client would. It waits up to Hold for room. Errors: upstream.ErrBusy,
-// upstream.ErrClosed, *upstream.HandshakeError, or ctx's cause.
+// OpenSession makes the leg of one client session: a process of its own that
+// it shakes hands with as the client would, or a place at the shared one. It
+// waits up to Hold for room. Errors: upstream.ErrBusy, upstream.ErrClosed,
+// upstream.ErrNotShared, *upstream.HandshakeError, or ctx's cause.
 func (p *Pool) OpenSession(ctx context.Context, r upstream.SessionRequest) (upstream.Leg, error) {
+	if err := p.admit(r.Principal); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.hub != nil:
+		return p.hub.join(ctx, r)
+	case p.cfg.Recreate:
+		return p.openLasting(ctx, r)
+	}
 	proc, err := p.launch(ctx, p.cfg.Hold, launch{
 		params:    r.Params,
 		handler:   r.Handler,
@@ -148,14 +187,17 @@ func (p *Pool) Check(ctx context.Context) error {
 	if err := p.cfg.Starter.Check(ctx); err != nil {
 		return explainStart(err)
 	}
-	return p.mute()
+	if err := p.mute(); err != nil {
+		return err
+	}
+	return p.looping()
 }
 
 // Processes is how many processes there are, those being ended included.
 func (p *Pool) Processes() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.procs)
+	return len(p.procs) + len(p.spares.waiting)
 }
 
 // Shutdown refuses new legs, lets each process finish what is in flight (C11)
@@ -175,9 +217,13 @@ func (p *Pool) Shutdown(ctx context.Context) {
 	if p.retry != nil {
 		p.retry.Stop()
 	}
+	spares := p.spares.waiting
+	p.spares.waiting = nil
+	lasting := slices.Collect(maps.Keys(p.lasting))
 	p.mu.Unlock()
 	p.cancel(upstream.ErrClosed)
 	var wg sync.WaitGroup
+	wg.Go(func() { p.endSpares(spares) })
 	for _, proc := range procs {
 		wg.Go(func() {
 			proc.quiet(ctx)
@@ -185,5 +231,11 @@ func (p *Pool) Shutdown(ctx context.Context) {
 		})
 	}
 	wg.Wait()
+	for _, l := range lasting {
+		l.end(upstream.ErrClosed, true)
+	}
+	if p.hub != nil {
+		p.hub.shutdown()
+	}
 	p.gone.Wait()
 }

@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -38,8 +39,10 @@ type process struct {
 	over  bool // ended was due, or came too early to be known
 	idle  *time.Timer
 
-	shared bool
-	born   time.Time
+	shared     bool
+	born, died time.Time
+	asked      atomic.Int32 // calls of clients in flight
+	busy       bool         // some were when it ended
 }
 
 // greeting is what the process said of itself in its handshake: one of the two.
@@ -61,7 +64,11 @@ func (p *process) Level() *upstream.Level { return &p.level }
 // Call implements upstream.Leg.
 func (p *process) Call(ctx context.Context, r peer.Request) (peer.Answer, error) {
 	p.touch()
-	defer p.touch()
+	p.asked.Add(1)
+	defer func() {
+		p.asked.Add(-1)
+		p.touch()
+	}()
 	return p.Peer.Call(ctx, r)
 }
 
@@ -152,6 +159,7 @@ func (p *process) begin(why End) bool {
 		return false
 	}
 	p.why, p.leaving = why, true
+	p.died, p.busy = time.Now(), p.asked.Load() > 0
 	return true
 }
 
@@ -193,10 +201,13 @@ func (p *process) watch() {
 	p.child.Close()
 	p.idle.Stop()
 	p.pool.release(p)
+	p.pool.mu.Lock()
+	why, age, busy := p.why, p.died.Sub(p.born), p.busy
+	p.pool.mu.Unlock()
+	if why == EndCrashed {
+		p.pool.loop.ended(age, busy, p.exit())
+	}
 	if h := p.pool.cfg.Hooks.Ended; h != nil {
-		p.pool.mu.Lock()
-		why := p.why
-		p.pool.mu.Unlock()
 		h(why, p.exit())
 	}
 }

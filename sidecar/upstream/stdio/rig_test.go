@@ -137,6 +137,18 @@ func (s *starter) Start(_ context.Context, key string) (Child, error) {
 	return c, nil
 }
 
+func (s *starter) child(i int) *child {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.children[i]
+}
+
+func (s *starter) begun() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.children)
+}
+
 func (s *starter) Check(context.Context) error { return s.always }
 
 // rig is a pool of fake children in virtual time.

@@ -68,7 +68,9 @@ func (p *Pool) giveUp(w *waiter, err error) error {
 }
 
 // free counts slots; mu is held.
-func (p *Pool) free() int { return p.cfg.MaxProcesses - len(p.procs) - p.reserved }
+func (p *Pool) free() int {
+	return p.cfg.MaxProcesses - len(p.procs) - p.reserved - len(p.spares.waiting)
+}
 
 // release gives a slot back that no process took, or that one has left.
 func (p *Pool) release(proc *process) {
@@ -79,6 +81,7 @@ func (p *Pool) release(proc *process) {
 		delete(p.procs, proc)
 	}
 	victims := p.makeRoom()
+	p.refill()
 	p.mu.Unlock()
 	evict(victims)
 }
