@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -27,7 +28,8 @@ type conversation struct {
 	listen  sync.Once
 	heard   chan struct{} // closed when the stream of hear is open or refused
 	hears   sync.Once
-	retired chan struct{} // closed when it is of no use any more
+	agreed  atomic.Pointer[mcp.Profile] // for handlers, which may run before connecting has ended
+	retired chan struct{}               // closed when it is of no use any more
 	gone    sync.Once
 }
 
@@ -73,6 +75,15 @@ func (v *conversation) wiring() Wiring {
 		},
 		Gone: v.retire,
 	}
+}
+
+// speaks is what was agreed on, the zero Profile before that. Handlers use it:
+// a server may ask as soon as it is told that the session is initialized.
+func (v *conversation) speaks() mcp.Profile {
+	if p := v.agreed.Load(); p != nil {
+		return *p
+	}
+	return mcp.Profile{}
 }
 
 // close ends it and waits until nothing of it runs any more.
@@ -130,6 +141,8 @@ func (v *conversation) discover(ctx context.Context, candidates []string) (left 
 	}
 	v.server = described(raw, info)
 	v.peer.Stateless()
+	agreed := v.profile
+	v.agreed.Store(&agreed)
 	return nil, nil
 }
 
@@ -171,7 +184,11 @@ func (v *conversation) initialize(ctx context.Context) error {
 	defer stop()
 	in, err := v.peer.Initialize(ctx, params.bytes(), func(revision string) bool {
 		p, known := mcp.Lookup(revision)
-		return known && p.Handshake && (o.Revision == "" || o.Revision == revision)
+		usable := known && p.Handshake && (o.Revision == "" || o.Revision == revision)
+		if usable {
+			v.agreed.Store(&p)
+		}
+		return usable
 	})
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func (e ears) Notification(in peer.Incoming) {
 	if n.Method == mcp.NotifyToolsChanged {
 		c.tools.stale()
 	}
-	if e.v.profile.Handshake {
+	if e.v.speaks().Handshake {
 		c.subs.heard(n)
 	}
 	if f := c.opts.Handlers.Notification; f != nil {
@@ -73,7 +73,7 @@ func (c *Client) answer(ctx context.Context, v *conversation, method string, par
 	switch method {
 	case mcp.MethodCreateMessage:
 		if h.Sample != nil {
-			return c.sample(ctx, params)
+			return c.sample(ctx, v.speaks(), params)
 		}
 	case mcp.MethodElicit:
 		return c.elicit(ctx, params)
@@ -82,7 +82,7 @@ func (c *Client) answer(ctx context.Context, v *conversation, method string, par
 			return c.roots(ctx)
 		}
 	default:
-		if h.Request != nil && v.profile.Handshake {
+		if h.Request != nil && v.speaks().Handshake {
 			return h.Request(ctx, method, params)
 		}
 	}

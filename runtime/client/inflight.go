@@ -97,12 +97,13 @@ func errNoValue(raw []byte) error {
 type inflight struct {
 	opts callOptions
 
-	mu    sync.Mutex
-	timer *time.Timer
-	limit time.Duration
-	until time.Time // the hard bound; zero: none
-	asked int       // questions of the server that are being answered
-	over  bool
+	mu     sync.Mutex
+	timer  *time.Timer
+	limit  time.Duration
+	until  time.Time // the hard bound; zero: none
+	asked  int       // questions of the server that are being answered
+	paused time.Time // since when the clock stands; zero: it does not
+	over   bool
 }
 
 // clock bounds a request. The clock stands while the server waits for an answer
@@ -132,33 +133,40 @@ func (f *inflight) clock(ctx context.Context, r *request, usual time.Duration) (
 	}
 }
 
+// left is the time that a new beginning gives; mu is held.
+func (f *inflight) left() time.Duration {
+	if f.until.IsZero() {
+		return f.limit
+	}
+	return min(f.limit, time.Until(f.until))
+}
+
 // wind begins the timeout anew, within the hard bound; mu is held.
 func (f *inflight) wind() {
-	if f.timer == nil || f.over || f.asked > 0 {
-		return
-	}
-	limit := f.limit
-	if !f.until.IsZero() {
-		limit = min(limit, time.Until(f.until))
-	}
-	if f.timer.Stop() {
-		f.timer.Reset(limit)
+	if f.timer != nil && !f.over && f.asked == 0 && f.timer.Stop() {
+		f.timer.Reset(f.left())
 	}
 }
 
-// ask stops the clock while a question is answered; the func returned starts it
-// again.
+// ask stops the clock while questions are answered; the func returned says that
+// one was, and with the last one the clock goes on.
 func (f *inflight) ask() (answered func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked++
-	stopped := f.timer != nil && f.timer.Stop()
+	if f.asked++; f.timer != nil && f.timer.Stop() {
+		f.paused = time.Now()
+	}
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.asked--; f.asked == 0 && stopped && !f.over {
-			f.timer.Reset(f.limit)
+		if f.asked--; f.asked > 0 || f.paused.IsZero() || f.over {
+			return
 		}
+		if !f.until.IsZero() {
+			f.until = f.until.Add(time.Since(f.paused))
+		}
+		f.paused = time.Time{}
+		f.timer.Reset(f.left())
 	}
 }
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -350,6 +351,31 @@ func TestTheClockStandsWhileTheServerWaits(t *testing.T) {
 	bubble(t, s, Options{Timeout: 10 * time.Second, Handlers: slow}, func(t *testing.T, c *Client) {
 		if _, err := c.CallTool(t.Context(), "x", nil); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Several questions at once stop the clock once, and the hard bound of progress
+// does not count a person's time either.
+func TestTheClockGoesOnAfterTheLastAnswer(t *testing.T) {
+	s := legacy(nil)
+	s.serve = func(f *fake, m *jsonrpc.Message) {
+		f.say(`{"jsonrpc":"2.0","id":"a","method":"roots/list"}`)
+		sleepFor(1)
+		f.say(`{"jsonrpc":"2.0","id":"b","method":"vendor/x"}`)
+	}
+	handlers := Handlers{
+		Roots: func(context.Context) ([]Root, error) { sleepFor(60_000); return nil, nil },
+		Request: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			sleepFor(120_000)
+			return json.RawMessage("{}"), nil
+		},
+	}
+	bubble(t, s, Options{Timeout: 10 * time.Second, Handlers: handlers}, func(t *testing.T, c *Client) {
+		begin := time.Now()
+		_, err := c.CallTool(t.Context(), "x", nil, ProgressExtends(30*time.Second))
+		if took := time.Since(begin).Truncate(time.Second); !errors.Is(err, ErrTimeout) || took != 130*time.Second {
+			t.Errorf("%v after %v", err, took)
 		}
 	})
 }

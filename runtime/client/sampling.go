@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-dev/fairlead/runtime/cardinality"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -43,7 +44,7 @@ type SampleResult struct {
 	Raw json.RawMessage
 }
 
-func (c *Client) sample(ctx context.Context, params []byte) (json.RawMessage, error) {
+func (c *Client) sample(ctx context.Context, p mcp.Profile, params []byte) (json.RawMessage, error) {
 	h := &c.opts.Handlers
 	r := SampleRequest{
 		SystemPrompt:   text(params, "systemPrompt"),
@@ -77,7 +78,7 @@ func (c *Client) sample(ctx context.Context, params []byte) (json.RawMessage, er
 		return nil, err
 	}
 	// A server of before 2025-11-25 reads one block (W29.8, B14.6).
-	fitting, _, err := cardinality.SamplingResult(said, c.Profile().SamplingTools)
+	fitting, _, err := cardinality.SamplingResult(said, p.SamplingTools)
 	return fitting, err
 }
 

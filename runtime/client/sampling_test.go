@@ -24,8 +24,7 @@ func TestAnAnswerFitsTheServersRevision(t *testing.T) {
 			}}
 			profile, _ := mcp.Lookup(tc.revision)
 			c := newClient(Options{Handlers: handlers})
-			c.last = &conversation{profile: profile}
-			got, err := c.sample(t.Context(), []byte(`{"messages":[],"maxTokens":1}`))
+			got, err := c.sample(t.Context(), profile, []byte(`{"messages":[],"maxTokens":1}`))
 			if (err != nil) != (tc.want == "") || err == nil && string(member(got, "content")) != tc.want {
 				t.Errorf("%s, %v", got, err)
 			}
