@@ -84,8 +84,10 @@ func (l *Legacy) callOn(ctx context.Context, req *Request, id jsonrpc.ID, method
 	case o := <-answer:
 		return o
 	case <-ctx.Done():
-		if l.d.notify(ctx, req, req.id(), cancelled(id), send) != nil {
-			_ = l.Notify(cancelled(id)) // the stream is gone as well: on any other (B8.8)
+		// The stream of a request that was cancelled is ending: on any other
+		// then (B8.8).
+		if errors.Is(context.Cause(ctx), ErrCancelled) || l.d.notify(ctx, req, req.id(), cancelled(id), send) != nil {
+			_ = l.Notify(cancelled(id))
 		}
 		return Fail(Explain(context.Cause(ctx)))
 	case <-l.Context().Done():
