@@ -28,6 +28,9 @@ import (
 type Backend interface {
 	dispatch.Server
 	health.Workload
+	// ParamSchema finds the inputSchema of a tool whose arguments are repeated
+	// in headers (streamable.Server).
+	ParamSchema(tool string) (schema []byte, ok bool)
 	// Life names the present life of the workload (health.Monitor).
 	Life() string
 	// Processes tells how many processes run.
@@ -86,14 +89,15 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 		return nil, err
 	}
 	a.front = &streamable.Server{
-		Handler:  &held{next: backend, gate: a.gate},
-		Keys:     a.ring,
-		Pod:      c.PodUID,
-		Epoch:    uint64(time.Now().UnixNano()),
-		HTTPSSE:  true, // unless the settings say no
-		Settings: a.settings,
-		Budget:   c.Budget,
-		Observer: front,
+		Handler:     &held{next: backend, gate: a.gate},
+		Keys:        a.ring,
+		Pod:         c.PodUID,
+		Epoch:       uint64(time.Now().UnixNano()),
+		HTTPSSE:     true, // unless the settings say no
+		Settings:    a.settings,
+		Budget:      c.Budget,
+		Observer:    front,
+		ParamSchema: backend.ParamSchema,
 	}
 	a.drainer = drain.New(drain.Options{
 		Clocks:  c.Drain,

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
@@ -90,15 +91,22 @@ func (e *errand) tool(ctx context.Context, name string, fresh bool) (tool, bool)
 // listTools reads all pages of tools/list; each goes to page. It reports
 // whether the end was reached.
 func (e *errand) listTools(ctx context.Context, page func(result []byte)) bool {
+	return e.p.listTools(ctx, e.conv, e.envelope, page)
+}
+
+// listTools reads all pages of a workload's tools/list; envelope is the raw
+// _meta of the requests, nil for none.
+func (p *Proxy) listTools(ctx context.Context, on upstream.Caller, envelope []byte, page func(result []byte)) bool {
 	cursor := ""
 	for range maxToolPages {
-		params := append([]byte(`{`), cursor...)
-		if e.envelope != nil {
-			params = append(append(append(params, `"_meta":`...), e.envelope...), '}')
-		} else {
-			params = append(params, `"_meta":{}}`...)
+		var params []byte
+		switch {
+		case envelope != nil:
+			params = append(append(append([]byte(`{`+cursor), `"_meta":`...), envelope...), '}')
+		case cursor != "":
+			params = []byte(`{` + strings.TrimSuffix(cursor, ",") + `}`)
 		}
-		answer, err := e.p.call(ctx, e.conv, peer.Request{Method: mcp.MethodToolsList, Params: params})
+		answer, err := p.call(ctx, on, peer.Request{Method: mcp.MethodToolsList, Params: params})
 		if err != nil || answer.Err != nil {
 			return false
 		}

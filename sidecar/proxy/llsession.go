@@ -92,6 +92,7 @@ func vendorKeys(m *jsonrpc.Message) (edits []strictjson.Edit) {
 // Notification implements peer.Handler: progress and logs go to their request,
 // changes to whoever listens (B11, W8.16: to exactly one stream).
 func (s *session) Notification(in peer.Incoming) {
+	s.p.heard(in.Msg.Method)
 	raw := s.outgoing(in.Msg)
 	if raw == nil {
 		s.p.lossy(LossyNotification)

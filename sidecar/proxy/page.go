@@ -17,6 +17,9 @@ func (p *Proxy) page(ctx context.Context, x *dispatch.Exchange, leg upstream.Leg
 		p.lossy(LossyCursor)
 		extra = append(extra, strictjson.Delete("nextCursor"))
 	}
+	if r.Method == mcp.MethodToolsList {
+		p.tools.learn(x.Principal(), raw)
+	}
 	o := p.result(x.Profile(), r.Method, raw, extra...)
 	if r.Method == mcp.MethodToolsList && o.Result != nil && p.cfg.Hooks.Tools != nil {
 		_, later := strictjson.Get(r.Params, "cursor")

@@ -114,6 +114,7 @@ type rig struct {
 	pool   *upstdio.Pool
 	child  *local
 	front  *streamable.Server
+	proxy  *proxy.Proxy
 	events *events
 	ends   chan upstdio.End // of processes
 }
@@ -204,6 +205,7 @@ func front(t testing.TB, p *proxy.Proxy, workload func(), r *rig) *streamable.Se
 	srv := &streamable.Server{Handler: p, Keys: keys, Pod: "pod", Epoch: 1}
 	hs := httptest.NewServer(srv)
 	transport := &http.Transport{}
+	r.proxy = p
 	r.url, r.http = hs.URL+"/mcp", &http.Client{Transport: transport}
 	t.Cleanup(func() {
 		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)

@@ -117,17 +117,20 @@ func (b *toolbox) find(principal, name string) (tool, bool) {
 	return t, ok
 }
 
-// schema is the inputSchema of a tool that has annotations, whoever was shown
-// it: the front enforces them before it is known who asks.
-func (b *toolbox) schema(name string) ([]byte, bool) {
+// schema is the inputSchema of a tool if that has annotations, whoever was
+// shown it: the front enforces them before it is known who asks. known is false
+// for a tool that nobody was shown.
+func (b *toolbox) schema(name string) (schema []byte, known bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range b.sets {
-		if t, ok := s.tools[name]; ok && t.schema != nil {
-			return t.schema, true
+		if t, ok := s.tools[name]; ok && !s.stale {
+			if known = true; t.schema != nil {
+				return t.schema, true
+			}
 		}
 	}
-	return nil, false
+	return nil, known
 }
 
 // changed notes that the workload's list has changed: what is known counts no
