@@ -206,3 +206,24 @@ func TestNoTaskIsAskedOfAServerWithoutTasks(t *testing.T) {
 		}
 	})
 }
+
+// W4.2: initialize offers the newest revision that has one, what the client can
+// do, and who it is.
+func TestWhatInitializeSays(t *testing.T) {
+	for revision, offered := range map[string]string{"": mcp.Revision20251125, mcp.Revision20250618: mcp.Revision20250618} {
+		s := legacy(nil)
+		if revision != "" {
+			s.revision = revision
+		}
+		bubble(t, s, Options{Name: "me", Version: "7", Revision: revision, Handlers: Handlers{Roots: func(context.Context) ([]Root, error) { return nil, nil }}}, func(t *testing.T, c *Client) {
+			var all []string
+			for _, l := range s.links {
+				all = append(all, l.sent(mcp.MethodInitialize)...)
+			}
+			const want = `"params":{"protocolVersion":"%","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"me","version":"7"}}`
+			if len(all) != 1 || !strings.Contains(all[0], strings.Replace(want, "%", offered, 1)) {
+				t.Errorf("sent %q", all)
+			}
+		})
+	}
+}
