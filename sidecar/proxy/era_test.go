@@ -46,7 +46,7 @@ func TestDiscover(t *testing.T) { // B4.1, B4.4, W5.4, W5.5
 	s := plain(script{"initialize": {`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true,"x":1.0},"tasks":{"list":{}},"logging":{},"prompts":null,"resources":{"subscribe":true,"listChanged":true},"experimental":{"e":{}},"extensions":{"io.modelcontextprotocol/tasks":{},"io.modelcontextprotocol/ui":{}}},"serverInfo":{"name":"child","version":"1","title":"C"},"instructions":"be \"kind\""}}`}})
 	r := serve(t, s)
 	const want = `{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],` +
-		`"capabilities":{"tools":{"x":1.0},"logging":{},"resources":{},"experimental":{"e":{}},"extensions":{"io.modelcontextprotocol/ui":{}}},` +
+		`"capabilities":{"tools":{"listChanged":true,"x":1.0},"logging":{},"resources":{"subscribe":true,"listChanged":true},"experimental":{"e":{}},"extensions":{"io.modelcontextprotocol/ui":{}}},` +
 		`"instructions":"be \"kind\"","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"child","version":"1","title":"C"}}}`
 	for range 2 {
 		r.modern().want("server/discover", "", want)
@@ -60,10 +60,10 @@ func TestTheEnvelopeStaysOnTheClientsLeg(t *testing.T) { // B5.1, B5.3, P14, R7
 	r := serve(t, plain(nil))
 	m := r.modern()
 	for name, tc := range map[string]struct{ params, want string }{
-		"nothing else in it":          {`{"name":"x"}`, `{"name":"x"}`},
-		"what else is in it passes":   {`{"name":"x","_meta":{"traceparent":"00-a","com.x/y":{"n":1.0},"dev.fairlead/id":"forged","io.modelcontextprotocol/related-task":{"taskId":"t"},"io.modelcontextprotocol/new":1}}`, `{"name":"x","_meta":{"traceparent":"00-a","com.x/y":{"n":1.0},"io.modelcontextprotocol/new":1}}`},
-		"no input, no state, no task": {`{"inputResponses":{"a":{"action":"accept"}},"name":"x","requestState":"s","task":{"ttl":1},"arguments":{"task":1,"requestState":2}}`, `{"name":"x","arguments":{"task":1,"requestState":2}}`},
-		"null arguments":              {`{"name":"x","arguments":null}`, `{"name":"x","arguments":{}}`},
+		"nothing else in it":        {`{"name":"x"}`, `{"name":"x"}`},
+		"what else is in it passes": {`{"name":"x","_meta":{"traceparent":"00-a","com.x/y":{"n":1.0},"dev.fairlead/id":"forged","io.modelcontextprotocol/related-task":{"taskId":"t"},"io.modelcontextprotocol/new":1}}`, `{"name":"x","_meta":{"traceparent":"00-a","com.x/y":{"n":1.0},"io.modelcontextprotocol/new":1}}`},
+		"no input, no task":         {`{"inputResponses":{"a":{"action":"accept"}},"name":"x","task":{"ttl":1},"arguments":{"task":1,"requestState":2}}`, `{"name":"x","arguments":{"task":1,"requestState":2}}`},
+		"null arguments":            {`{"name":"x","arguments":null}`, `{"name":"x","arguments":{}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := saw([]byte(m.call("tools/call", tc.params)))
@@ -138,7 +138,7 @@ func TestErrorsAcrossEras(t *testing.T) { // B16
 		{"-32002", ``, "resources/read", `{"code":-32002,"message":"m","x":1}`, `{"code":-32602,"message":"m","data":{"uri":"q:r"}}`},
 		{"-32002", `[1]`, "resources/read", `{"code":-32002,"message":"m","data":[1],"x":1}`, `{"code":-32602,"message":"m","data":{"uri":"q:r"}}`},
 		{"-32002", `{"y":1}`, "tools/call", `{"code":-32002,"message":"m","data":{"y":1},"x":1}`, `{"code":-32603,"message":"m","data":{"originalCode":-32002,"originalData":{"y":1}}}`},
-		{"-32042", `{"elicitations":[{"url":"https://a"}]}`, "tools/call", `{"code":-32603,"message":"m https://a","data":{"originalCode":-32042,"originalData":{"elicitations":[{"url":"https://a"}]}}}`, `{"code":-32603,"message":"m","data":{"originalCode":-32042,"originalData":{"elicitations":[{"url":"https://a"}]}}}`},
+		{"-32042", `{"elicitations":[{"url":"https://a"}]}`, "tools/call", `{"code":-32603,"message":"m https://a","data":{"originalCode":-32042,"originalData":{"elicitations":[{"url":"https://a"}]}}}`, `{"code":-32021,"message":"the workload asked for what the client did not declare","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}`},
 		{"-32000", `1.0`, "tools/call", `{"code":-32000,"message":"m","data":1.0,"x":1}`, `{"code":-32000,"message":"m","data":1.0,"x":1}`},
 		{"-32050", ``, "tools/call", `{"code":-32050,"message":"m","x":1}`, `{"code":-32603,"message":"m","data":{"originalCode":-32050}}`}, // W2.4
 		{"-32602", `{"z":[]}`, "tools/call", `{"code":-32602,"message":"m","data":{"z":[]},"x":1}`, `{"code":-32602,"message":"m","data":{"z":[]},"x":1}`},
@@ -170,10 +170,10 @@ func TestFailuresOfToolsStayResults(t *testing.T) { // B16.2
 	}
 }
 
-func TestASharedLegDeclaresNothing(t *testing.T) { // B6.5
+func TestASharedLegDeclaresWhatItsClientsDo(t *testing.T) { // B3.2, B6.5, P7
 	r := serve(t, plain(script{"initialize": {`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"2025-06-18","capabilities":{"experimental":{"saw":$LINE}},"serverInfo":{"name":"c","version":"1"}}}`}}))
 	got := r.modern().call("server/discover", "")
-	if !strings.Contains(got, `"params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"fairlead","version":"1"}}`) { // B1.3, W4.2
+	if !strings.Contains(got, `"params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{}}},"clientInfo":{"name":"fairlead","version":"1"}}`) { // B1.3, W4.2
 		t.Error(got)
 	}
 }
@@ -271,7 +271,7 @@ func TestIsolationOnASharedProcess(t *testing.T) { // section 19 item 4
 		"tools/call:b": {note("1"), `{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"who":"b"}}`},
 	}))
 	ask := func(who string) *stream {
-		return r.modern().request("7", "tools/call", `{"name":"`+who+`","_meta":{"progressToken":"same","io.modelcontextprotocol/logLevel":"debug"}}`)
+		return r.declaring("{}").request("7", "tools/call", `{"name":"`+who+`","_meta":{"progressToken":"same","io.modelcontextprotocol/logLevel":"debug"}}`)
 	}
 	a := ask("a")
 	got := func(n string) string {

@@ -18,9 +18,14 @@ func (p *Proxy) ml(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
 	case x.Msg.Method == mcp.MethodDiscover:
 		return p.mlDiscover(ctx, x)
+	case x.Msg.Method == mcp.MethodListen:
+		return p.mlListen(ctx, x)
 	}
 	if level := x.LogLevel(); level != "" && !mcp.LogLevel(level) {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "unknown log level")) // W23.8
+	}
+	if p.mlMayAsk(x) {
+		return p.mlAsk(ctx, x)
 	}
 	o, again := p.attempt(ctx, x)
 	if again && ctx.Err() == nil {
@@ -30,36 +35,40 @@ func (p *Proxy) ml(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 }
 
 // mlOffered reports whether a request is for something that is advertised.
-// Subscriptions and tasks are not (W5.6).
+// Tasks are not (W5.6).
 func mlOffered(x *dispatch.Exchange) bool {
 	m, _ := x.Profile().Method(x.Msg.Method)
-	return !m.Listening && m.Extension == ""
+	return m.Extension == ""
 }
 
 // attempt makes the request once. again says that it may be made once more:
 // the workload did not get it, or went down over something that only reads
 // (B0.5, B3.8).
 func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.Outcome, again bool) {
-	lease, err := p.cfg.Workload.Instance(ctx, keyOf(x))
+	key := p.keyOf(x)
+	lease, err := p.cfg.Workload.Instance(ctx, key)
 	if err != nil {
 		return dispatch.Fail(notOpened(ctx, err)), false
 	}
 	defer lease.Release()
 	in := lease.Init()
-	p.inits.Store(keyOf(x).Capabilities, in)
+	p.parking.inits.put(key.Capabilities, in)
 	if refused := gate(x, in); refused != nil {
 		return dispatch.Fail(refused), false
 	}
-	if level := x.LogLevel(); level != "" && mcp.CapLogging.Declared(in.Capabilities) {
-		// A refusal costs the logs and not the request (B11.1).
-		_ = lease.Level().Raise(ctx, lease.Leg, level)
-	}
-	r := request(x, &modernCall{p: p, x: x})
+	p.deskOf(lease, key.Capabilities)
+	p.raise(ctx, x, lease)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := request(x, &modernCall{p: p, x: x, cancel: cancel})
 	answer, err := p.call(ctx, lease.Leg, r)
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err)), repeatable(r.Method, err)
 	}
 	if answer.Err != nil {
+		if answer.Err.Code == mcp.CodeURLElicitation {
+			return p.mlVisit(x, lease, nil, 0, answer.Err), false
+		}
 		return dispatch.Fail(toModern(r.Method, r.Params, answer.Err)), false
 	}
 	extra := p.modernEdits(x, p.serverInfo(in))
@@ -69,9 +78,10 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	return p.result(x.Profile(), r.Method, answer.Result, extra...), false
 }
 
-// keyOf names the leg of a request. What the client declares plays no part
-// yet: nothing could be asked of it (B6.2), so every leg declares nothing.
-func keyOf(x *dispatch.Exchange) upstream.Key { return upstream.Key{Principal: x.Principal()} }
+// keyOf names the leg of a request: who asks, and what it declares (B3.2, P7).
+func (p *Proxy) keyOf(x *dispatch.Exchange) upstream.Key {
+	return upstream.Key{Principal: x.Principal(), Capabilities: fingerprint(x.ClientCapabilities(), p.cfg.Roots)}
+}
 
 // notOpened words why there is no leg. The workload's own refusal was not
 // meant for this client, who never sent initialize.

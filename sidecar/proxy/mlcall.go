@@ -14,6 +14,8 @@ import (
 type modernCall struct {
 	p *Proxy
 	x *dispatch.Exchange
+	// cancel ends the call; nil where nothing may.
+	cancel context.CancelCauseFunc
 }
 
 // Request implements peer.Handler. The leg declared no capability, so whatever
@@ -21,6 +23,13 @@ type modernCall struct {
 func (c *modernCall) Request(context.Context, peer.Incoming) ([]byte, *jsonrpc.Error) {
 	c.p.lossy(LossyReverse)
 	return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "the client did not declare this").WithReason(mcp.ReasonNoCapability)
+}
+
+// lacks implements caller (B7.15).
+func (c *modernCall) lacks(m *jsonrpc.Message) {
+	if bad := mayAsk(c.x.ClientCapabilities())(m.Method, m.Params); bad != nil && c.cancel != nil {
+		c.cancel(bad)
+	}
 }
 
 // Notification implements peer.Handler: progress, and logs as far as they were

@@ -12,16 +12,16 @@ import (
 // mlDiscover answers server/discover from the workload's InitializeResult
 // (B4.1); the workload is never asked and, once known, need not even run.
 func (p *Proxy) mlDiscover(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
-	key := keyOf(x)
-	if in, ok := p.inits.Load(key.Capabilities); ok {
-		return dispatch.Result(p.discovered(x, in.(*peer.Init)))
+	key := p.keyOf(x)
+	if in, ok := p.parking.inits.get(key.Capabilities); ok {
+		return dispatch.Result(p.discovered(x, in))
 	}
 	lease, err := p.cfg.Workload.Instance(ctx, key)
 	if err != nil {
 		return dispatch.Fail(notOpened(ctx, err))
 	}
 	defer lease.Release()
-	p.inits.Store(key.Capabilities, lease.Init())
+	p.parking.inits.put(key.Capabilities, lease.Init())
 	return dispatch.Result(p.discovered(x, lease.Init()))
 }
 
@@ -45,15 +45,10 @@ func (p *Proxy) discovered(x *dispatch.Exchange, in *peer.Init) []byte {
 	return append(b, "}}"...)
 }
 
-// modernCapabilities are the workload's, less tasks (B4.1) and less what only
-// subscriptions/listen could deliver, which is not served yet (W5.6, B4.2).
+// modernCapabilities are the workload's, less tasks (B4.1).
 func modernCapabilities(raw []byte) []byte {
 	edits := []strictjson.Edit{
 		strictjson.Delete(string(mcp.CapTasks)),
-		strictjson.Delete("tools", "listChanged"),
-		strictjson.Delete("prompts", "listChanged"),
-		strictjson.Delete("resources", "listChanged"),
-		strictjson.Delete("resources", "subscribe"),
 		strictjson.Delete("extensions", mcp.ExtensionTasks),
 	}
 	strictjson.Each(raw, func(name, value []byte) bool {

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -12,6 +11,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy/park"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
@@ -38,11 +38,20 @@ type Config struct {
 	Name, Version string
 	// Keys seal what is given to clients to bring back (requestState, task
 	// ids, cursors).
-	Keys  *seal.Keyring
-	Hooks Hooks
+	Keys *seal.Keyring
+	// Pod is written into what is sealed, so that any pod knows whose it is.
+	Pod string
 	// Tasks runs the calls that become tasks (B12); nil offers none. Whoever
 	// made it closes it, before the workload is shut down.
 	Tasks *task.Engine
+	// Roots: clients' roots are offered to legacy workloads (B6.5, P7).
+	Roots bool
+	// Leasing says when a call of a modern client has a leg of a legacy
+	// workload to itself; "" means LeaseAuto.
+	Leasing Leasing
+	// Parking bounds the calls that wait for their clients' answers.
+	Parking park.Limits
+	Hooks   Hooks
 }
 
 // Hooks observe a Proxy. Nil members are skipped; they must not block.
@@ -59,6 +68,11 @@ type Hooks struct {
 	// Lossy counts what the workload sent and no client could be given, by a
 	// closed set of reasons (B0.8).
 	Lossy func(reason string)
+	// Attributed tells what it took to find out whose a request of a legacy
+	// workload was (P5).
+	Attributed func(how Attribution)
+	// Parking observes the calls that wait for their clients' answers.
+	Parking park.Hooks
 }
 
 // Reasons of Hooks.Lossy.
@@ -72,11 +86,11 @@ const (
 // Proxy is the dispatch.Server; see New. All methods may be called
 // concurrently.
 type Proxy struct {
-	cfg   Config
-	inits sync.Map // fingerprint of upstream.Key → *peer.Init
-	tools toolbox
-	found discovery
-	hubs  hubs
+	cfg     Config
+	parking mlState
+	tools   toolbox
+	found   discovery
+	hubs    hubs
 }
 
 var _ dispatch.Server = (*Proxy)(nil)
@@ -89,7 +103,9 @@ func New(cfg Config) *Proxy {
 	if cfg.Version == "" {
 		cfg.Version = "0"
 	}
-	return &Proxy{cfg: cfg}
+	p := &Proxy{cfg: cfg}
+	p.parking.begin(cfg)
+	return p
 }
 
 // Serve implements dispatch.Server: by the era of client and workload to one

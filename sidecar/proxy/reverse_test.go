@@ -149,14 +149,20 @@ func TestPingOfTheWorkloadNeverReachesAClient(t *testing.T) { // B6.4
 	}
 }
 
-func TestAModernClientIsNeverAsked(t *testing.T) { // B6.2, W14.6: its leg declared nothing
-	r := serve(t, plain(script{
-		"tools/call": {`{"jsonrpc":"2.0","id":"r","method":"elicitation/create","params":{}}`},
-		"response":   {`{"jsonrpc":"2.0","id":2,"result":{"content":[],"saw":$LINE}}`},
-	}))
-	res := r.modern().request("1", "tools/call", `{"name":"x"}`).rest()
-	if len(res.messages) != 1 || !strings.Contains(res.messages[0], `"id":"r","error":{"code":-32601`) {
-		t.Errorf("%v", res.messages)
+func TestAModernClientIsNotAskedForWhatItDidNotDeclare(t *testing.T) { // B6.2, B7.15, W14.6
+	for name, caps := range map[string]string{"nothing": `{}`, "something else": `{"sampling":{}}`} {
+		t.Run(name, func(t *testing.T) {
+			r := serve(t, plain(script{
+				"tools/call":              {`{"jsonrpc":"2.0","id":"r","method":"elicitation/create","params":{}}`},
+				"response":                {},
+				"notifications/cancelled": {},
+			}))
+			res := r.declaring(caps).request("1", "tools/call", `{"name":"x"}`).rest()
+			const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"the workload asked for what the client did not declare","data":{"requiredCapabilities":{"elicitation":{"form":{}}}}}}`
+			if len(res.messages) != 1 || res.messages[0] != want || res.status != 400 {
+				t.Errorf("%d %v", res.status, res.messages)
+			}
+		})
 	}
 }
 
@@ -169,7 +175,7 @@ func TestChangesGoToTheStandaloneStream(t *testing.T) { // B11, W8.16
 	c.want("tools/call", `{"name":"x"}`, `{"content":[]}`)
 	get.want(changed)
 	get.want(updated)
-	// A modern client has no stream for them yet (listen is not served).
+	// A modern client has no stream for them but that of a listen (B10.4).
 	res := r.modern().request("1", "tools/call", `{"name":"x"}`).rest()
 	if len(res.messages) != 1 {
 		t.Errorf("%v", res.messages)

@@ -226,6 +226,7 @@ type client struct {
 	session  string
 	serial   int
 	user     string // who asks, where the front tells
+	caps     string // of a modern client
 }
 
 // initialize opens a session; caps is a raw object.
@@ -246,7 +247,12 @@ func (r *rig) legacy() *client {
 	return c
 }
 
-func (r *rig) modern() *client { return &client{r: r, revision: "2026-07-28"} }
+func (r *rig) modern() *client { return r.declaring(`{"elicitation":{}}`) }
+
+// declaring is a client without a session that declares these capabilities.
+func (r *rig) declaring(caps string) *client {
+	return &client{r: r, revision: "2026-07-28", caps: caps}
+}
 
 // response is a whole HTTP answer.
 type response struct {
@@ -357,7 +363,7 @@ func (c *client) request(id, method, params string) *stream {
 	if params == "" {
 		params = "{}"
 	}
-	for key, value := range map[string]string{"protocolVersion": `"2026-07-28"`, "clientCapabilities": `{"elicitation":{}}`, "clientInfo": `{"name":"t","version":"0"}`} {
+	for key, value := range map[string]string{"protocolVersion": `"2026-07-28"`, "clientCapabilities": c.caps, "clientInfo": `{"name":"t","version":"0"}`} {
 		out, err := strictjson.Splice([]byte(params), strictjson.Set([]byte(value), "_meta", "io.modelcontextprotocol/"+key))
 		if err != nil {
 			c.r.t.Fatal(err)

@@ -39,6 +39,8 @@ type Begin struct {
 	May May
 	// Cancel ends the workload's call; it does not block.
 	Cancel func(cause error)
+	// Value is the caller's own.
+	Value any
 }
 
 // Final is how the workload's call ended.
@@ -74,6 +76,19 @@ func (s *Store) Begin(b Begin) *Exchange {
 	e := &Exchange{s: s, begin: b, id: seal.NewRandom(), born: time.Now(), minted: map[string]int{}, preset: b.Answers.by}
 	e.now = &Claim{e: e, may: b.May, done: make(chan struct{})}
 	return e
+}
+
+// Value is Begin.Value.
+func (e *Exchange) Value() any { return e.begin.Value }
+
+// Fail ends the exchange with an error for the client and none for the
+// workload, whose call is cancelled (B7.15).
+func (e *Exchange) Fail(bad *jsonrpc.Error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.over && e.final == nil {
+		e.end(EndCapability, bad, bad)
+	}
 }
 
 // First is the claim of the request that began the exchange.

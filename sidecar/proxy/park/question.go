@@ -146,6 +146,19 @@ func Refused() *jsonrpc.Error {
 	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "requestState is not valid for this request")
 }
 
+// All are the answers by key; read-only.
+func (a Answers) All() map[string][]byte { return a.by }
+
+// Action is what the answer to an elicitation says; ok is false if it is none.
+func (a Answers) Action(key string) (action string, ok bool) {
+	raw := a.by[key]
+	if !fits(mcp.MethodElicit, raw) {
+		return "", false
+	}
+	value, _ := strictjson.Get(raw, "action")
+	return strictjson.String(value)
+}
+
 // Get is the answer under a key.
 func (a Answers) Get(key string) ([]byte, bool) {
 	raw, ok := a.by[key]

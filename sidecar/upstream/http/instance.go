@@ -159,7 +159,7 @@ func (w *Workload) pin(key upstream.Key, in *instance) (upstream.Lease, bool) {
 		return upstream.Lease{}, false
 	}
 	in.pins++
-	return upstream.Lease{Leg: in.leg, Shared: &in.shared, Release: func() {
+	return upstream.Lease{Leg: in.leg, Shared: &in.shared, Apart: true, Deaf: in.leg.deaf, Release: func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		in.pins--

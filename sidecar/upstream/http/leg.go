@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/httpleg"
@@ -18,6 +19,7 @@ const retryEvery = 250 * time.Millisecond
 type conn struct {
 	*peer.Peer
 	http *httpleg.Leg
+	deaf atomic.Bool // the workload has no stream of its own
 }
 
 // leg is the Leg of this package: one session after another (B3.7). Init stays
@@ -69,7 +71,17 @@ func (w *Workload) open(ctx context.Context, params []byte, handler peer.Handler
 
 // shake opens a session.
 func (l *leg) shake(ctx context.Context, startup time.Duration) (*conn, *peer.Init, error) {
-	c := &conn{http: httpleg.New(l.w.leg(true))}
+	c := &conn{}
+	cfg := l.w.leg(true)
+	cfg.Hooks.Listening = func(outcome string) {
+		if outcome == "refused" {
+			c.deaf.Store(true)
+		}
+		if told := l.w.cfg.Hooks.Leg.Listening; told != nil {
+			told(outcome)
+		}
+	}
+	c.http = httpleg.New(cfg)
 	c.Peer = peer.New(c.http, peer.Config{Handler: l.handler, Hooks: l.w.cfg.Hooks.Peer, Budget: l.w.cfg.Budget})
 	ctx, stop := context.WithTimeoutCause(ctx, startup, errSilent)
 	defer stop()
@@ -123,6 +135,10 @@ func (l *leg) Err() error {
 	}
 	return &peer.Failure{Reason: peer.Closed, Err: context.Cause(l.ctx)}
 }
+
+// deaf reports that the workload has no stream for what belongs to no request
+// (B10.3).
+func (l *leg) deaf() bool { return l.current().deaf.Load() }
 
 func (l *leg) current() *conn {
 	l.mu.Lock()

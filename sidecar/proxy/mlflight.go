@@ -1,0 +1,219 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy/park"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
+)
+
+// stillThere spaces the progress that tells a waiting workload that its
+// question is still with the client (B7.13).
+const stillThere = 15 * time.Second
+
+// flight is a call of the workload that may outlive the request it was made
+// for: the Handler of what belongs to it. Requests of the client come and go
+// (B7.9).
+type flight struct {
+	p        *Proxy
+	lease    upstream.Lease
+	exchange *park.Exchange
+	habit    string
+	asked    atomic.Bool // the workload has asked for something
+	mixed    bool        // guarded by desk.mu: it could not be told from others
+
+	mu       sync.Mutex
+	x        *dispatch.Exchange // nil while no request waits
+	declared []byte             // of the last one
+	progress *peer.Incoming     // the newest that had no carrier (B7.14)
+}
+
+// bind makes a request of the client the one that gets what belongs to the
+// call. The newest progress that it missed comes first.
+func (f *flight) bind(x *dispatch.Exchange) {
+	f.mu.Lock()
+	f.x, f.declared = x, x.ClientCapabilities()
+	missed := f.progress
+	f.progress = nil
+	f.mu.Unlock()
+	if missed != nil {
+		f.deliver(x, *missed)
+	}
+}
+
+// unbind: the request has ended.
+func (f *flight) unbind(x *dispatch.Exchange) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.x == x {
+		f.x = nil
+	}
+}
+
+// may says why the flight's client cannot be asked something, nil if it can.
+func (f *flight) may(method string, params []byte) *jsonrpc.Error {
+	f.mu.Lock()
+	declared := f.declared
+	f.mu.Unlock()
+	return mayAsk(declared)(method, params)
+}
+
+// Request implements peer.Handler: the question goes to the client when its
+// round is full; the answer comes with a later request (B7).
+func (f *flight) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.Error) {
+	f.asked.Store(true)
+	f.mu.Lock()
+	q := mlQuestion(in.Msg, f.declared)
+	f.mu.Unlock()
+	if token, ok := strictjson.Get(in.Msg.Meta, mcp.MetaProgressToken); ok {
+		waiting, stop := context.WithCancel(ctx)
+		defer stop()
+		go f.reassure(waiting, token)
+	}
+	return f.exchange.Ask(ctx, q)
+}
+
+// reassure keeps the clock of the workload's own handler from running out.
+func (f *flight) reassure(ctx context.Context, token []byte) {
+	t := time.NewTicker(stillThere)
+	defer t.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return
+		}
+		params := append(append([]byte(`{"progressToken":`), token...), `,"progress":`...)
+		if f.lease.Notify(ctx, mcp.NotifyProgress, append(append(params, codeText(int64(n))...), '}')) != nil {
+			return
+		}
+	}
+}
+
+// Notification implements peer.Handler.
+func (f *flight) Notification(in peer.Incoming) {
+	f.mu.Lock()
+	x := f.x
+	if x == nil {
+		if in.Msg.Method == mcp.NotifyProgress {
+			f.progress = &in
+		}
+		f.mu.Unlock()
+		if in.Msg.Method != mcp.NotifyProgress {
+			f.p.lossy(LossyLog) // B7.14
+		}
+		return
+	}
+	f.mu.Unlock()
+	f.deliver(x, in)
+}
+
+// deliver gives a notification to the request that waits, under its own
+// progress token (B7.9).
+func (f *flight) deliver(x *dispatch.Exchange, in peer.Incoming) {
+	if in.Msg.Method == mcp.NotifyProgress {
+		token := x.ProgressToken()
+		if token == nil {
+			return // it wants none
+		}
+		raw, err := strictjson.Splice(in.Msg.Raw, strictjson.Set(token, "params", "progressToken"))
+		if err != nil {
+			return
+		}
+		m, err := jsonrpc.Parse(raw, strictjson.FromWorkload)
+		if err != nil {
+			return
+		}
+		in.Msg = m
+	}
+	(&modernCall{p: f.p, x: x}).Notification(in)
+}
+
+// lacks implements caller (B7.15).
+func (f *flight) lacks(m *jsonrpc.Message) {
+	if bad := f.may(m.Method, m.Params); bad != nil {
+		f.exchange.Fail(bad)
+	}
+}
+
+// fly makes a client's request a flight on a leg of its key and waits for its
+// first turn.
+func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answers park.Answers) (*flight, park.Turn, error) {
+	f := &flight{p: p, habit: habit(x.Msg.Method, x.Msg.Params), x: x, declared: x.ClientCapabilities()}
+	key := p.keyOf(x)
+	alone := p.parking.habits.alone(f.habit, key.Principal == "")
+	lane, give, err := p.parking.lanes.take(key, alone)
+	if err != nil {
+		return nil, park.Turn{}, err
+	}
+	lease, err := p.cfg.Workload.Instance(ctx, lane)
+	if err != nil {
+		give()
+		return nil, park.Turn{}, err
+	}
+	f.lease = lease
+	release := func() { lease.Release(); give() }
+	if refused := gate(x, lease.Init()); refused != nil {
+		release()
+		return f, park.Turn{Err: refused}, nil
+	}
+	d := p.deskOf(lease, lane.Capabilities)
+	// The call outlives the request, but not its own end.
+	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	f.exchange = p.parking.parked.Begin(park.Begin{
+		Owner:   x.Bucket(),
+		Digest:  name,
+		Answers: answers,
+		May:     mayAsk(x.ClientCapabilities()),
+		Cancel:  cancel,
+		Value:   f,
+	})
+	if err := d.enter(ctx, f); err != nil {
+		cancel(err)
+		release()
+		return nil, park.Turn{}, err
+	}
+	p.raise(ctx, x, lease)
+	r := request(x, f)
+	go func() {
+		defer cancel(nil)
+		answer, err := p.call(life, lease.Leg, r)
+		d.leave(f)
+		release()
+		if err == nil && answer.Err == nil && !f.asked.Load() {
+			p.parking.habits.wasSilent(f.habit)
+		}
+		f.exchange.Finish(park.Final{Answer: answer, Err: err})
+	}()
+	turn, err := p.await(ctx, f, x, f.exchange.First())
+	return f, turn, err
+}
+
+// await waits for a turn with x as the request that gets what belongs to it.
+func (p *Proxy) await(ctx context.Context, f *flight, x *dispatch.Exchange, c *park.Claim) (park.Turn, error) {
+	defer f.unbind(x)
+	return c.Wait(ctx)
+}
+
+// raise sets the log level that a request asks for. A refusal costs the logs
+// and not the request (B11.1).
+func (p *Proxy) raise(ctx context.Context, x *dispatch.Exchange, lease upstream.Lease) {
+	if level := x.LogLevel(); level != "" && mcp.CapLogging.Declared(lease.Init().Capabilities) {
+		_ = lease.Level().Raise(ctx, lease.Leg, level)
+	}
+}
+
+// unsent reports whether a flight ended before the workload knew of it, or read
+// only, so that it may begin again (B0.5, B3.8).
+func (f *flight) unsent(method string, t park.Turn) bool {
+	return t.Final != nil && t.Final.Err != nil && !f.asked.Load() && repeatable(method, t.Final.Err) && !errors.Is(t.Final.Err, park.ErrAbandoned)
+}
