@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"middleware"},
 	{"session", "client/peer", "apps", "transport"},
 	{"dispatch", "client/httpleg", "task", "client/child"},
-	{"task/tasktest", "session/sessiontest", "stream/streamtest", "transport/duplex", "client/sseleg"},
+	{"task/tasktest", "task/endpoint", "session/sessiontest", "stream/streamtest", "transport/duplex", "client/sseleg"},
 	{"transport/stdio", "transport/memory", "transport/httpsse"},
 	{"transport/streamable", "reverse"},
 	{"server", "client"},
