@@ -42,4 +42,28 @@ type Protocol struct {
 	// Default Disabled.
 	// +optional
 	HTTPSSE Switch `json:"httpSSE,omitempty"`
+
+	// roots are named to a workload that asks for roots where no client can be
+	// asked: with processModel Shared. A change rolls the pods.
+	// +optional
+	// +listType=map
+	// +listMapKey=uri
+	// +kubebuilder:validation:MaxItems=8
+	Roots []Root `json:"roots,omitempty"`
+}
+
+// Root is a place that a workload may work in.
+type Root struct {
+	// uri begins with file://.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('file://')",message="the uri of a root must begin with file://, such as file:///data"
+	URI string `json:"uri,omitempty"`
+
+	// name is shown to people.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Name string `json:"name,omitempty"`
 }

@@ -94,7 +94,7 @@ const (
 	// or after. The message has the exit code.
 	ReasonWorkloadExited = "WorkloadExited"
 	// ReasonWorkloadCrashLooping (terminal): it has ended three times or more
-	// with the current template.
+	// with the current template, its container or the processes in it.
 	ReasonWorkloadCrashLooping = "WorkloadCrashLooping"
 	// ReasonWorkloadOutOfMemory: it was killed at its memory limit. Raise
 	// resources.limits.memory, or lower stdio.maxProcesses.

@@ -18,12 +18,41 @@ const (
 
 // ProcessModel is how processes of a Stdio workload relate to clients.
 //
-// +kubebuilder:validation:Enum=PerSession
+// +kubebuilder:validation:Enum=PerSession;Pooled;Shared
 type ProcessModel string
 
-// ProcessPerSession: each session has a process of its own, from initialize to
-// the session's end; clients without sessions get one per kind of client (R23).
-const ProcessPerSession ProcessModel = "PerSession"
+// The process models (R23).
+const (
+	// ProcessPerSession: each session has a process of its own, from initialize
+	// to the session's end; clients without sessions get one per kind of client.
+	ProcessPerSession ProcessModel = "PerSession"
+	// ProcessPooled: the same, with processes that are started beforehand.
+	ProcessPooled ProcessModel = "Pooled"
+	// ProcessShared: one process serves everybody.
+	ProcessShared ProcessModel = "Shared"
+)
+
+// OnIdle is what becomes of a session whose process ends.
+//
+// +kubebuilder:validation:Enum=End;Recreate
+type OnIdle string
+
+// What becomes of it.
+const (
+	OnIdleEnd      OnIdle = "End"
+	OnIdleRecreate OnIdle = "Recreate"
+)
+
+// Sharing says whether different people may use one process.
+//
+// +kubebuilder:validation:Enum=Refuse;Allow
+type Sharing string
+
+// The ways.
+const (
+	SharingRefuse Sharing = "Refuse"
+	SharingAllow  Sharing = "Allow"
+)
 
 // Workload is the MCP server in the pod. It is a union: type names the member
 // that configures it.
@@ -160,9 +189,15 @@ type Workload struct {
 
 // StdioWorkload configures processes that speak MCP on standard input and
 // output.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.onIdle) || self.onIdle != 'End' || !has(self.processModel) || self.processModel != 'Shared'",message="onIdle: End does not go with processModel: Shared, whose sessions always outlive the process; remove onIdle",fieldPath=".onIdle"
+// +kubebuilder:validation:XValidation:rule="!has(self.sharedAcrossPrincipals) || (has(self.processModel) && self.processModel == 'Shared')",message="sharedAcrossPrincipals is about processModel: Shared; remove it or set that model",fieldPath=".sharedAcrossPrincipals"
 type StdioWorkload struct {
 	// processModel says how processes relate to clients. PerSession: each
-	// session has a process of its own. Default PerSession.
+	// session has a process of its own. Pooled: the same, with processes that
+	// are started before anybody asks. Shared: one process serves everybody; it
+	// is told of no client's capabilities, so it can ask no client anything, and
+	// you declare that it keeps its clients apart. Default PerSession.
 	// +optional
 	ProcessModel ProcessModel `json:"processModel,omitempty"`
 
@@ -192,6 +227,19 @@ type StdioWorkload struct {
 	// +kubebuilder:validation:Minimum=1024
 	// +kubebuilder:validation:Maximum=67108864
 	MaxMessageBytes *int64 `json:"maxMessageBytes,omitempty"`
+
+	// onIdle says what becomes of a session whose process ends, for being idle
+	// or by itself. End: the session ends too. Recreate: its next request starts
+	// another process, which is told what the last one was told, and knows
+	// nothing else of it. Default End; with processModel Shared Recreate.
+	// +optional
+	OnIdle OnIdle `json:"onIdle,omitempty"`
+
+	// sharedAcrossPrincipals says whether clients that are authenticated as
+	// different people may use the one process of processModel Shared. Refuse:
+	// authenticated clients are turned away. Default Refuse.
+	// +optional
+	SharedAcrossPrincipals Sharing `json:"sharedAcrossPrincipals,omitempty"`
 
 	// revision is the protocol revision that the command speaks. Auto: the
 	// sidecar starts two processes at first to find out. Default Auto.

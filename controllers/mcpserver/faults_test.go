@@ -98,6 +98,40 @@ func TestCrashingCommandDoesNotFlap(t *testing.T) {
 	w.want(s, "Ready", "False/WorkloadCrashLooping") // the third end is final
 }
 
+// O18: processes that keep ending are the sidecar's to report: the container,
+// which is the agent, runs all the time. It is final at once, and over as soon
+// as a process lives.
+func TestCrashLoopingProcesses(t *testing.T) {
+	w, s, p := starting(t, nil)
+	running := func(st *corev1.PodStatus) {
+		st.Phase = corev1.PodRunning
+		st.ContainerStatuses = []corev1.ContainerStatus{{Name: "workload", State: corev1.ContainerState{
+			Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(w.clock.Now().Add(-time.Minute))}}}}
+	}
+	w.setPod(p, running)
+	report := func(reason string) {
+		code := 7
+		w.sidecars.set(p, func(st *config.Status) {
+			st.Ready, st.Workload = false, config.WorkloadStatus{State: config.WorkloadFailed, Reason: reason, ExitCode: &code}
+		})
+		w.pass(6 * time.Second)
+		w.reconcile(s)
+	}
+	report(config.ReasonExited)
+	w.want(s, "Available", "False/WorkloadExited")
+	w.want(s, "Ready", "Unknown/RollingOut")
+	report(config.ReasonCrashLooping)
+	w.want(s, "Available", "False/WorkloadCrashLooping")
+	w.want(s, "Ready", "False/WorkloadCrashLooping")
+	w.sidecars.set(p, func(st *config.Status) {
+		st.Ready, st.Workload, st.LiveDigest = true, config.WorkloadStatus{State: config.WorkloadUp}, w.digest(s)
+	})
+	w.ready(p, true)
+	w.pass(6 * time.Second)
+	w.reconcile(s)
+	w.want(s, "Ready", "True/Ready")
+}
+
 func TestPodsForbidden(t *testing.T) {
 	w := newWorld(t)
 	s := w.server(nil)

@@ -35,6 +35,8 @@ type Backend interface {
 	Life() string
 	// Processes tells how many processes run.
 	Processes() int
+	// Spares tells how many of them wait for their first client.
+	Spares() int
 	// Close ends every leg and process, and waits for them until ctx ends.
 	Close(ctx context.Context)
 }
@@ -73,6 +75,7 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 	a.metrics = observe.New(Version(), observe.Sources{
 		Sessions:    func() int { return a.front.Sessions() },
 		Processes:   func() int { return a.backend.Processes() },
+		Spares:      func() int { return a.backend.Spares() },
 		InFlight:    func() int { return a.drainer.InFlight() },
 		Held:        func() int { _, held := a.gate.Counts(); return held },
 		Connections: func() int { return a.public.connections() },

@@ -38,6 +38,7 @@ type proxied struct {
 	*proxy.Proxy
 	workload  workload
 	processes func() int
+	spares    func() int
 	socket    string // of the agent; empty for a workload without one
 	tasks     *task.Engine
 
@@ -48,12 +49,13 @@ type proxied struct {
 // Proxy is the MakeBackend of the product.
 func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 	log := observe.NewLimited(c.Log)
-	b := &proxied{processes: func() int { return 0 }}
+	none := func() int { return 0 }
+	b := &proxied{processes: none, spares: none}
 	binding := mcp.Streamable
 	switch w := c.Boot.Workload; w.Type {
 	case config.WorkloadStdio:
 		pool := newPool(c, *w.Stdio, m, log)
-		b.workload, b.processes, b.socket, binding = pool, pool.Processes, c.AgentSocket, mcp.Stdio
+		b.workload, b.processes, b.spares, b.socket, binding = pool, pool.Processes, pool.Spares, c.AgentSocket, mcp.Stdio
 	case config.WorkloadMCP:
 		b.workload = http.New(http.Config{
 			Port:    w.MCP.Port,
@@ -80,14 +82,18 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 
 func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited) *stdio.Pool {
 	return stdio.New(stdio.Config{
-		Starter:         stdio.Agent{Dialer: agent.Dialer{Socket: c.AgentSocket}},
-		MaxProcesses:    s.MaxProcesses,
-		Era:             eraOf(s.Revision),
-		Idle:            seconds(s.IdleSeconds),
-		Startup:         seconds(s.StartupSeconds),
-		MaxMessageBytes: s.MaxMessageBytes,
-		Hold:            holdTime,
-		Budget:          c.Budget,
+		Starter:          stdio.Agent{Dialer: agent.Dialer{Socket: c.AgentSocket}},
+		Model:            stdio.Model(s.ProcessModel),
+		AcrossPrincipals: s.SharedAcrossPrincipals == config.SharedAllow,
+		Recreate:         s.OnIdle == config.OnIdleRecreate,
+		Roots:            rootsOf(c.Boot.Roots),
+		MaxProcesses:     s.MaxProcesses,
+		Era:              eraOf(s.Revision),
+		Idle:             seconds(s.IdleSeconds),
+		Startup:          seconds(s.StartupSeconds),
+		MaxMessageBytes:  s.MaxMessageBytes,
+		Hold:             holdTime,
+		Budget:           c.Budget,
 		Hooks: stdio.Hooks{
 			Started: func(took time.Duration, err error) {
 				reason := ""
@@ -105,9 +111,18 @@ func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited)
 					log.Warn("a process ended by itself", slog.Int("exitCode", exit.Code), slog.String("signal", exit.Signal))
 				}
 			},
-			Peer: peerHooks(m, log),
+			Recreated: func(err error) { m.ProcessRecreated(err == nil) },
+			Refused:   func(what stdio.Refusal) { m.WorkloadDropped(string(what)) },
+			Peer:      peerHooks(m, log),
 		},
 	})
+}
+
+func rootsOf(roots []config.Root) (out []stdio.Root) {
+	for _, r := range roots {
+		out = append(out, stdio.Root{URI: r.URI, Name: r.Name})
+	}
+	return out
 }
 
 // eraOf is the era of a revision that is configured (B1.1); "" finds out.
@@ -149,6 +164,9 @@ func proxyHooks(binding string, m *observe.Metrics, log *observe.Limited) proxy.
 
 // Processes implements Backend.
 func (b *proxied) Processes() int { return b.processes() }
+
+// Spares implements Backend.
+func (b *proxied) Spares() int { return b.spares() }
 
 // Life implements Backend. An agent makes its socket when it starts, so the
 // socket's file tells the lives of the workload's container apart even when one

@@ -18,6 +18,7 @@ var seconds = [...]float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60,
 type Sources struct {
 	Sessions    func() int
 	Processes   func() int
+	Spares      func() int
 	InFlight    func() int
 	Held        func() int
 	Connections func() int
@@ -39,7 +40,7 @@ type Metrics struct {
 	buffered                                        prometheus.Gauge
 	rejected, streamEnds, replays, dropped          *prometheus.CounterVec
 	handshakes, hooks, workloadDrops                *prometheus.CounterVec
-	processEnds, repairs, renewals                  *prometheus.CounterVec
+	processEnds, repairs, renewals, recreations     *prometheus.CounterVec
 	processStarts                                   *prometheus.HistogramVec
 	panics, liveErrors, keyErrors                   prometheus.Counter
 	upstreamUp, exposed, draining                   prometheus.Gauge
@@ -100,6 +101,7 @@ func (m *Metrics) traffic(s Sources) {
 	}{
 		{"fairlead_active_sessions", "Sessions of clients.", s.Sessions},
 		{"fairlead_processes", "Processes of the workload that the sidecar has started and that run.", s.Processes},
+		{"fairlead_spare_processes", "Processes of the workload that wait for their first client (processModel Pooled).", s.Spares},
 		{"fairlead_http_requests_in_flight", "HTTP requests on the public port, streams included.", s.InFlight},
 		{"fairlead_held_requests", "Requests that wait for the workload to come back.", s.Held},
 		{"fairlead_http_connections", "Connections on the public port.", s.Connections},
@@ -124,6 +126,7 @@ func (m *Metrics) process(version string) {
 		"Starts of processes of the workload, up to the end of their handshake. reason is empty for success.", seconds[:], "reason")
 	m.processEnds = c.counter("fairlead_process_ends_total", "Processes of the workload that ended, by why.", "reason")
 	m.renewals = c.counter("fairlead_upstream_session_renewals_total", "Sessions with the workload that it had forgotten and that were opened again.", "result")
+	m.recreations = c.counter("fairlead_process_recreations_total", "Processes of the workload that were started again for sessions that outlived the last one.", "result")
 	m.repairs = c.counter("fairlead_repairs_total", "Answers of the workload that had to be made valid for a client, by what was wrong.", "kind")
 	m.hooks = c.counter("fairlead_hooks_total", "preStop hooks that were answered.", "kind", "outcome")
 	m.panics = c.counter("fairlead_panics_total", "Panics that became an internal error. Any is a bug.").WithLabelValues()

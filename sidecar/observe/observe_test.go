@@ -155,6 +155,7 @@ func TestEveryMetricIsDescribedAndWellNamed(t *testing.T) {
 	m.ProcessStarted(time.Second, "")
 	m.ProcessEnded("idle")
 	m.SessionRenewed(true)
+	m.ProcessRecreated(true)
 	m.Repaired("null_dropped")
 	all := families(t, m)
 	for _, d := range m.Docs() {

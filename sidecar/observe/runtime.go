@@ -97,6 +97,16 @@ func (m *Metrics) SessionRenewed(ok bool) {
 	m.renewals.WithLabelValues(result).Inc()
 }
 
+// ProcessRecreated counts a process that was started again for those who
+// outlived the last one.
+func (m *Metrics) ProcessRecreated(ok bool) {
+	result := "failed"
+	if ok {
+		result = "recreated"
+	}
+	m.recreations.WithLabelValues(result).Inc()
+}
+
 // Repaired counts an answer that had to be made valid; kind is a constant of
 // sidecar/proxy/repair.
 func (m *Metrics) Repaired(kind string) { m.repairs.WithLabelValues(kind).Inc() }

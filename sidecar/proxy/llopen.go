@@ -19,6 +19,7 @@ func (p *Proxy) llOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 	}
 	state := &session{p: p, s: s}
 	leg, err := p.cfg.Workload.OpenSession(ctx, upstream.SessionRequest{
+		Principal: x.Principal(),
 		Params:    params,
 		Handler:   state,
 		Listening: s.Listening,

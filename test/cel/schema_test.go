@@ -98,6 +98,15 @@ func TestBoundsFitTheSidecarsConfig(t *testing.T) {
 	if n := revisions.MaxItems; n == nil || *n > config.MaxRevisions {
 		t.Errorf("protocol.revisions: at most %v; the sidecar takes %d", deref(n), config.MaxRevisions)
 	}
+	roots := property(t, spec, "protocol", "roots")
+	if n := roots.MaxItems; n == nil || *n > config.MaxRoots {
+		t.Errorf("protocol.roots: at most %v; the sidecar takes %d", deref(n), config.MaxRoots)
+	}
+	for name, most := range map[string]int64{"uri": config.MaxRootURI, "name": config.MaxRootName} {
+		if n := roots.Items.Schema.Properties[name].MaxLength; n == nil || *n > most {
+			t.Errorf("protocol.roots[].%s: at most %v characters; the sidecar takes %d", name, deref(n), most)
+		}
+	}
 	var known []string
 	for _, v := range revisions.Items.Schema.Enum {
 		known = append(known, strings.Trim(string(v.Raw), `"`))

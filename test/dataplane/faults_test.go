@@ -30,7 +30,7 @@ func TestGarbageBeforeTheProtocolIsForgiven(t *testing.T) {
 func TestACommandThatExitsIsExplained(t *testing.T) {
 	t.Parallel()
 	p := stdioPod(t, "--stderr-lines", "3", "--exit", "3")
-	w := p.failed(config.ReasonExited)
+	w := p.failed(config.ReasonCrashLooping) // the third end makes it so
 	if w.ExitCode == nil || *w.ExitCode != 3 || !strings.Contains(strings.Join(w.StderrTail, "\n"), "starting 2") {
 		t.Errorf("status %+v", w)
 	}

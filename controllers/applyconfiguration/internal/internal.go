@@ -190,6 +190,8 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.ObjectName
   scalar: string
+- name: com.github.fairlead-dev.fairlead.api.v1alpha1.OnIdle
+  scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.Origin
   scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.Pod
@@ -297,6 +299,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.ProtocolRevision
           elementRelationship: associative
+    - name: roots
+      type:
+        list:
+          elementType:
+            namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.Root
+          elementRelationship: associative
+          keys:
+          - uri
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.ProtocolRevision
   scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.Rollout
@@ -305,6 +315,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: drainSeconds
       type:
         scalar: numeric
+- name: com.github.fairlead-dev.fairlead.api.v1alpha1.Root
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: uri
+      type:
+        scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.ServerInfo
   map:
     fields:
@@ -317,6 +336,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: version
       type:
         scalar: string
+- name: com.github.fairlead-dev.fairlead.api.v1alpha1.Sharing
+  scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.Sidecar
   map:
     fields:
@@ -343,12 +364,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: maxProcesses
       type:
         scalar: numeric
+    - name: onIdle
+      type:
+        namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.OnIdle
     - name: processModel
       type:
         namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.ProcessModel
     - name: revision
       type:
         namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.WorkloadRevision
+    - name: sharedAcrossPrincipals
+      type:
+        namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.Sharing
     - name: startupSeconds
       type:
         scalar: numeric

@@ -71,6 +71,12 @@ func reported(e Evidence) *Fault {
 			return exited(int32(*w.ExitCode)) //nolint:gosec // an exit code
 		}
 		return &Fault{Reason: v1alpha1.ReasonWorkloadExited, Message: "The workload ended before it answered: look at its log (kubectl logs -c workload)."}
+	case config.ReasonCrashLooping:
+		g := &Fault{Reason: v1alpha1.ReasonWorkloadCrashLooping, Terminal: true, Message: "The workload's processes end by themselves again and again: look at their log (kubectl logs -c workload)."}
+		if w.ExitCode != nil {
+			g.Message = "The workload ended again and again. " + exited(int32(*w.ExitCode)).Message //nolint:gosec // an exit code
+		}
+		return g
 	case config.ReasonNoAnswer:
 		return &Fault{Reason: v1alpha1.ReasonWorkloadNoAnswer, Message: "The workload runs but did not answer the handshake in time: is it an MCP server, does it need a longer stdio.startupSeconds?"}
 	case config.ReasonBadOutput:

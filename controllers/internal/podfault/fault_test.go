@@ -182,6 +182,7 @@ func TestOf(t *testing.T) {
 		"reported: garbage":          {pod: pod(), status: reports(config.ReasonBadOutput, nil), want: v1alpha1.ReasonWorkloadBadOutput},
 		"reported: nobody listens":   {pod: pod(), status: reports(config.ReasonRefused, nil), want: v1alpha1.ReasonWorkloadUnreachable},
 		"reported: HTTP error":       {pod: pod(), status: reports(config.ReasonHTTPStatus, nil), want: v1alpha1.ReasonWorkloadHTTPStatus},
+		"reported: crash loop":       {pod: pod(), status: reports(config.ReasonCrashLooping, nil), want: v1alpha1.ReasonWorkloadCrashLooping, terminal: true},
 		"reported: bad handshake":    {pod: pod(), status: reports(config.ReasonBadHandshake, nil), want: v1alpha1.ReasonWorkloadBadHandshake},
 		"reported: agent":            {pod: pod(), status: reports(config.ReasonAgentUnreachable, nil), want: v1alpha1.ReasonAgentUnreachable},
 		"reported: unheard of":       {pod: pod(), status: reports("Newer", nil), want: v1alpha1.ReasonWorkloadBadHandshake},

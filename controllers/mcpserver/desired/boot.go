@@ -15,7 +15,15 @@ func Boot(s *v1alpha1.McpServer) config.Boot {
 		Workload:         bootWorkload(&s.Spec.Workload),
 		Clocks:           clocks(s),
 		ContractVersions: config.ContractVersions(),
+		Roots:            roots(s.Spec.Protocol.Roots),
 	}
+}
+
+func roots(in []v1alpha1.Root) (out []config.Root) {
+	for _, r := range in {
+		out = append(out, config.Root{URI: r.URI, Name: r.Name})
+	}
+	return out
 }
 
 func bootWorkload(w *v1alpha1.Workload) config.Workload {
@@ -39,6 +47,8 @@ func bootWorkload(w *v1alpha1.Workload) config.Workload {
 		out.IdleSeconds = orDefault(in.IdleSeconds, out.IdleSeconds)
 		out.StartupSeconds = orDefault(in.StartupSeconds, out.StartupSeconds)
 		out.MaxMessageBytes = orDefault(in.MaxMessageBytes, out.MaxMessageBytes)
+		out.OnIdle = string(in.OnIdle)
+		out.SharedAcrossPrincipals = string(in.SharedAcrossPrincipals)
 		out.Revision = revision(in.Revision)
 	}
 	return config.Workload{Type: config.WorkloadStdio, Stdio: &out}

@@ -24,8 +24,8 @@ type field struct {
 // templateFields is what of a spec needs new pods when it changes, in the
 // order in which differences are looked for. It holds what the user wrote,
 // never a default or an image of the operator: those change with its version,
-// and an upgrade of the operator must not roll a fleet (O22). replicas, limits
-// and network are absent on purpose: they take effect in running pods.
+// and an upgrade of the operator must not roll a fleet (O22). replicas, limits,
+// network and most of protocol are absent on purpose: they take effect in running pods.
 func templateFields(s *v1alpha1.McpServer) []field {
 	w, p := &s.Spec.Workload, &s.Spec.Pod
 	return []field{
@@ -44,6 +44,7 @@ func templateFields(s *v1alpha1.McpServer) []field {
 		{"workload.startupProbe", w.StartupProbe},
 		{"workload.stdio", w.Stdio},
 		{"workload.mcp", w.MCP},
+		{"protocol.roots", s.Spec.Protocol.Roots},
 		{"rollout.drainSeconds", s.Spec.Rollout.DrainSeconds},
 		{"pod.labels", p.Labels},
 		{"pod.annotations", p.Annotations},

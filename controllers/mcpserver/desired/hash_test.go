@@ -39,6 +39,9 @@ func TestTemplateHash(t *testing.T) {
 		"the front's protocol does not": {edit: func(s *v1alpha1.McpServer) {
 			s.Spec.Protocol = v1alpha1.Protocol{Revisions: []v1alpha1.ProtocolRevision{"2026-07-28"}, HTTPSSE: v1alpha1.Enabled}
 		}},
+		"roots": {edit: func(s *v1alpha1.McpServer) {
+			s.Spec.Protocol.Roots = []v1alpha1.Root{{URI: "file:///x"}}
+		}, want: "spec.protocol.roots"},
 		"the workload's revision": {edit: func(s *v1alpha1.McpServer) {
 			s.Spec.Workload.Stdio = &v1alpha1.StdioWorkload{Revision: "2025-06-18"}
 		}, want: "spec.workload.stdio"},

@@ -20,6 +20,9 @@ type ProtocolApplyConfiguration struct {
 	// connection. A change takes effect within seconds, without a restart.
 	// Default Disabled.
 	HTTPSSE *apiv1alpha1.Switch `json:"httpSSE,omitempty"`
+	// roots are named to a workload that asks for roots where no client can be
+	// asked: with processModel Shared. A change rolls the pods.
+	Roots []RootApplyConfiguration `json:"roots,omitempty"`
 }
 
 // ProtocolApplyConfiguration constructs a declarative configuration of the Protocol type for use with
@@ -43,5 +46,18 @@ func (b *ProtocolApplyConfiguration) WithRevisions(values ...apiv1alpha1.Protoco
 // If called multiple times, the HTTPSSE field is set to the value of the last call.
 func (b *ProtocolApplyConfiguration) WithHTTPSSE(value apiv1alpha1.Switch) *ProtocolApplyConfiguration {
 	b.HTTPSSE = &value
+	return b
+}
+
+// WithRoots adds the given value to the Roots field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Roots field.
+func (b *ProtocolApplyConfiguration) WithRoots(values ...*RootApplyConfiguration) *ProtocolApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithRoots")
+		}
+		b.Roots = append(b.Roots, *values[i])
+	}
 	return b
 }

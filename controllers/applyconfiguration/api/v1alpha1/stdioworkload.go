@@ -13,7 +13,10 @@ import (
 // output.
 type StdioWorkloadApplyConfiguration struct {
 	// processModel says how processes relate to clients. PerSession: each
-	// session has a process of its own. Default PerSession.
+	// session has a process of its own. Pooled: the same, with processes that
+	// are started before anybody asks. Shared: one process serves everybody; it
+	// is told of no client's capabilities, so it can ask no client anything, and
+	// you declare that it keeps its clients apart. Default PerSession.
 	ProcessModel *apiv1alpha1.ProcessModel `json:"processModel,omitempty"`
 	// maxProcesses bounds the processes of one pod, and with PerSession its
 	// sessions. Set resources for that many. Default 16.
@@ -26,6 +29,15 @@ type StdioWorkloadApplyConfiguration struct {
 	// maxMessageBytes bounds one message from the process; a longer one ends
 	// it. Default 4194304 (4 MiB).
 	MaxMessageBytes *int64 `json:"maxMessageBytes,omitempty"`
+	// onIdle says what becomes of a session whose process ends, for being idle
+	// or by itself. End: the session ends too. Recreate: its next request starts
+	// another process, which is told what the last one was told, and knows
+	// nothing else of it. Default End; with processModel Shared Recreate.
+	OnIdle *apiv1alpha1.OnIdle `json:"onIdle,omitempty"`
+	// sharedAcrossPrincipals says whether clients that are authenticated as
+	// different people may use the one process of processModel Shared. Refuse:
+	// authenticated clients are turned away. Default Refuse.
+	SharedAcrossPrincipals *apiv1alpha1.Sharing `json:"sharedAcrossPrincipals,omitempty"`
 	// revision is the protocol revision that the command speaks. Auto: the
 	// sidecar starts two processes at first to find out. Default Auto.
 	Revision *apiv1alpha1.WorkloadRevision `json:"revision,omitempty"`
@@ -74,6 +86,22 @@ func (b *StdioWorkloadApplyConfiguration) WithStartupSeconds(value int32) *Stdio
 // If called multiple times, the MaxMessageBytes field is set to the value of the last call.
 func (b *StdioWorkloadApplyConfiguration) WithMaxMessageBytes(value int64) *StdioWorkloadApplyConfiguration {
 	b.MaxMessageBytes = &value
+	return b
+}
+
+// WithOnIdle sets the OnIdle field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OnIdle field is set to the value of the last call.
+func (b *StdioWorkloadApplyConfiguration) WithOnIdle(value apiv1alpha1.OnIdle) *StdioWorkloadApplyConfiguration {
+	b.OnIdle = &value
+	return b
+}
+
+// WithSharedAcrossPrincipals sets the SharedAcrossPrincipals field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SharedAcrossPrincipals field is set to the value of the last call.
+func (b *StdioWorkloadApplyConfiguration) WithSharedAcrossPrincipals(value apiv1alpha1.Sharing) *StdioWorkloadApplyConfiguration {
+	b.SharedAcrossPrincipals = &value
 	return b
 }
 
