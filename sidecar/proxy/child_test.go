@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 // script says what the child does with a message: by "method", or by
-// "method:name" of params or "method@cursor"; "*" is any other request. Each step is a line to
+// "method:name" of params or "method@cursor"; "*" is any other request; "#2" at the end is for the second time. Each step is a line to
 // write, with these put in: $ID the id, $LINE the message as it came, $TOKEN
 // its progress token, $NTH how often this entry has run. A step that begins
 // with "!" is a deed: "!exit N", "!raw GOQUOTED" (no line end added), "!sleep
@@ -134,6 +134,9 @@ func (c *childState) one(line string) int {
 		key, steps = "*", c.s["*"]
 	}
 	c.times[key]++
+	if nth, ok := c.s[fmt.Sprint(key, "#", c.times[key])]; ok {
+		steps = nth
+	}
 	token, _ := strictjson.GetPath(m.Params, "_meta", "progressToken")
 	put := strings.NewReplacer("$ID", m.ID.String(), "$LINE", line, "$TOKEN", string(token), "$NTH", fmt.Sprint(c.times[key]))
 	if len(steps) > 1 && steps[0] == "!turns" { // one step each time it is asked

@@ -6,8 +6,6 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
-	"github.com/fairlead-dev/fairlead/runtime/mcp"
-	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/task"
 )
 
@@ -40,15 +38,9 @@ func (t *sessionTask) ask(ctx context.Context, method string, params []byte) ([]
 	return o.Result, o.Err
 }
 
-// tell passes progress and logs on in the session's own way, because the
-// request has been answered, and says which task they belong to (W6.11, W20.6).
+// tell passes progress and logs on.
 func (t *sessionTask) tell(m *jsonrpc.Message, raw []byte) {
-	if m.Method == mcp.NotifyProgress {
-		taskStatus(t.h, m)
-	}
-	id := append(strictjson.Quote([]byte(`{"taskId":`), t.h.ID()), '}')
-	out, err := strictjson.Splice(raw, strictjson.Set(id, "params", "_meta", mcp.MetaRelatedTask))
-	if err != nil || t.session.s.Notify(out) != nil {
+	if tellOfTask(t.session.s, t.h, m, raw) != nil {
 		t.session.p.lossy(LossyNotification)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/runtime/task"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -22,6 +23,8 @@ type lmSession struct {
 	// capabilities are the client's as the workload's revision spells them
 	// (B4.9), info is its clientInfo or nil; both raw.
 	capabilities, info []byte
+	// tasks: the workload may answer a call with a task.
+	tasks bool
 
 	mu    sync.Mutex
 	level string // of logging/setLevel; "" before: no logs (B11.2)
@@ -42,13 +45,18 @@ func (p *Proxy) lm(ctx context.Context, x *dispatch.Exchange, s *lmSession) disp
 	case x.Msg.Method == mcp.MethodUnsubscribe:
 		return s.unsubscribe(x)
 	case m.Needs == mcp.CapTasks:
-		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
+		return p.taskMethod(ctx, x)
 	}
 	e, err := s.errand(x)
 	if err != nil {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "params must be an object"))
 	}
-	return p.lmRounds(ctx, x, s, e)
+	if m.Name == mcp.MethodToolsCall && p.offersTasks(s.profile) {
+		if o := p.lmTask(ctx, x, s, e); !o.IsZero() {
+			return o
+		}
+	}
+	return p.lmRounds(ctx, x, s, e, nil)
 }
 
 // setLevel stays here: the level goes along with every request (B11.2).
@@ -110,7 +118,7 @@ func (s *lmSession) errand(x *dispatch.Exchange) (*errand, error) {
 		params = []byte(`{}`)
 	}
 	if x.Msg.Method == mcp.MethodToolsCall {
-		edits = append(edits, strictjson.Delete("task")) // W35.3: no tasks are offered
+		edits = append(edits, strictjson.Delete("task")) // ours, or W35.3: no tasks are offered
 		if arguments, ok := strictjson.Get(params, "arguments"); ok && strictjson.IsNull(arguments) {
 			edits = append(edits, strictjson.Set([]byte("{}"), "arguments")) // R7
 		}
@@ -131,6 +139,7 @@ func (s *lmSession) errand(x *dispatch.Exchange) (*errand, error) {
 type lmCall struct {
 	s *lmSession
 	x *dispatch.Exchange
+	h *task.Handle // nil unless the request has become a task
 }
 
 // Request implements peer.Handler. A modern workload asks in its answers only.
@@ -163,7 +172,14 @@ func (c *lmCall) Notification(in peer.Incoming) {
 	if edits != nil && raw != nil {
 		raw, _ = strictjson.Splice(raw, edits...)
 	}
-	if raw == nil || tell(c.x, raw, in.MayWait) != nil {
+	if raw == nil || c.tell(in, raw) != nil {
 		p.lossy(LossyNotification)
 	}
+}
+
+func (c *lmCall) tell(in peer.Incoming, raw []byte) error {
+	if c.h != nil {
+		return tellOfTask(c.s.s, c.h, in.Msg, raw)
+	}
+	return tell(c.x, raw, in.MayWait)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/runtime/task"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/older"
 )
 
@@ -23,8 +24,10 @@ const visitPause = 10 * time.Second
 // asking puts a workload's questions to a legacy client, on the stream of its
 // request (B8.2), round after round.
 type asking struct {
-	s *lmSession
-	x *dispatch.Exchange
+	s    *lmSession
+	x    *dispatch.Exchange
+	h    *task.Handle    // nil unless the request has become a task
+	life context.Context // of the request, or the task
 
 	mu      sync.Mutex
 	visited map[string]*visit // by address
@@ -99,7 +102,7 @@ func (a *asking) ask(ctx context.Context, q question) (answer []byte, over *disp
 		a.s.p.lossy(LossyReverse)
 		return nil, aborted(method, "the workload asked for "+about(q.method)+" that this client did not declare")
 	}
-	o := a.x.Call(ctx, q.method, params)
+	o := a.call(ctx, q, params)
 	if o.Err != nil {
 		return a.unanswered(ctx, q, o.Err)
 	}
@@ -112,11 +115,26 @@ func (a *asking) ask(ctx context.Context, q question) (answer []byte, over *disp
 	return o.Result, nil
 }
 
+// call asks the client: on the stream of the request, or of a tasks/result.
+func (a *asking) call(ctx context.Context, q question, params []byte) dispatch.Outcome {
+	if a.h != nil {
+		return taskAsk(ctx, a.h, q.key, q.method, params)
+	}
+	return a.x.Call(ctx, q.method, params)
+}
+
+func (a *asking) notify(raw []byte) error {
+	if a.h != nil {
+		return a.s.s.Notify(raw)
+	}
+	return a.x.Notify(raw)
+}
+
 // unanswered deals with an error instead of an answer: it has no place in
 // inputResponses (B8.5).
 func (a *asking) unanswered(ctx context.Context, q question, e *jsonrpc.Error) ([]byte, *dispatch.Outcome) {
-	if a.x.Context().Err() != nil {
-		o := dispatch.Fail(dispatch.Explain(context.Cause(a.x.Context())))
+	if a.life.Err() != nil {
+		o := dispatch.Fail(dispatch.Explain(context.Cause(a.life)))
 		return nil, &o
 	}
 	switch {
@@ -189,7 +207,7 @@ func (a *asking) completed() {
 		return
 	}
 	for _, v := range a.visited {
-		if a.x.Notify(jsonrpc.EncodeNotification(mcp.NotifyElicitComplete, append(append([]byte(`{"elicitationId":`), v.id...), '}'))) != nil {
+		if a.notify(jsonrpc.EncodeNotification(mcp.NotifyElicitComplete, append(append([]byte(`{"elicitationId":`), v.id...), '}'))) != nil {
 			a.s.p.lossy(LossyNotification)
 		}
 	}

@@ -26,6 +26,10 @@ func (p *Proxy) lmOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 		conv:         conv,
 		profile:      profile,
 		capabilities: modernClient(profile, s.ClientCapabilities()),
+		tasks:        p.cfg.Tasks != nil && mcp.DeclaresExtension(conv.Discovered().Capabilities, mcp.ExtensionTasks),
+	}
+	if state.tasks {
+		state.capabilities = declaringTasks(state.capabilities)
 	}
 	if info, ok := strictjson.Get(x.Msg.Params, "clientInfo"); ok && strictjson.IsObject(info) {
 		state.info = append([]byte(nil), info...)
@@ -38,7 +42,7 @@ func (p *Proxy) lmOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 // lmInitialized is the InitializeResult (B4.6, B4.7).
 func (p *Proxy) lmInitialized(s *lmSession, d *upstream.Discovered) []byte {
 	b := strictjson.Quote([]byte(`{"protocolVersion":`), s.s.Revision())
-	b = append(append(b, `,"capabilities":`...), lmCapabilities(s.profile, d.Capabilities)...)
+	b = append(append(b, `,"capabilities":`...), lmCapabilities(s.profile, d.Capabilities, p.taskCapability(s.s.Revision(), s.s.Principal()))...)
 	info := d.ServerInfo
 	if info == nil {
 		info = p.ownInfo()
@@ -50,11 +54,15 @@ func (p *Proxy) lmInitialized(s *lmSession, d *upstream.Discovered) []byte {
 	return append(b, '}')
 }
 
-// lmCapabilities are the workload's as a legacy client may see them.
-func lmCapabilities(profile mcp.Profile, raw []byte) []byte {
+// lmCapabilities are the workload's as a legacy client may see them, with the
+// tasks that we offer, nil for none (B12.1).
+func lmCapabilities(profile mcp.Profile, raw, tasks []byte) []byte {
 	edits := []strictjson.Edit{
 		strictjson.Delete(string(mcp.CapTasks)),
 		strictjson.Delete("extensions", mcp.ExtensionTasks),
+	}
+	if tasks != nil && mcp.CapTools.Declared(raw) {
+		edits[0] = strictjson.Set(tasks, string(mcp.CapTasks))
 	}
 	if m, ok := profile.Method(mcp.MethodComplete); ok && m.Needs == "" {
 		edits = append(edits, strictjson.Delete(string(mcp.CapCompletions))) // unknown there

@@ -23,12 +23,15 @@ func (p *Proxy) lmResult(ctx context.Context, x *dispatch.Exchange, s *lmSession
 		wrapped = p.lmWrapped(ctx, s, e, raw)
 	}
 	edits := append(lmStrip(x.Profile(), e.request.Method, raw), older.Result(s.profile, e.request.Method, raw, wrapped)...)
-	if len(edits) == 0 {
-		return dispatch.Result(raw)
+	out := raw
+	if len(edits) > 0 {
+		var err error
+		if out, err = strictjson.Splice(raw, edits...); err != nil {
+			return badResponse()
+		}
 	}
-	out, err := strictjson.Splice(raw, edits...)
-	if err != nil {
-		return badResponse()
+	if e.request.Method == mcp.MethodToolsList && p.offersTasks(s.profile) {
+		out = taskTools(out)
 	}
 	return dispatch.Result(out)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/runtime/task"
 )
 
 // Bounds of a request whose workload asks back (B8.4).
@@ -28,10 +29,11 @@ const (
 )
 
 // lmRounds makes a request and, as long as the workload answers that it needs
-// input, asks the client for that and makes the request again (B8.3).
-func (p *Proxy) lmRounds(ctx context.Context, x *dispatch.Exchange, s *lmSession, e *errand) dispatch.Outcome {
+// input, asks the client for that and makes the request again (B8.3). With a
+// task, what it asks and tells goes by way of that.
+func (p *Proxy) lmRounds(ctx context.Context, x *dispatch.Exchange, s *lmSession, e *errand, h *task.Handle) dispatch.Outcome {
 	base := e.request.Params
-	asking := &asking{s: s, x: x}
+	asking := &asking{s: s, x: x, h: h, life: ctx}
 	waited := time.Duration(0)
 	for rounds, empty := 0, 0; ; {
 		answer, err := e.run(ctx)
@@ -48,6 +50,8 @@ func (p *Proxy) lmRounds(ctx context.Context, x *dispatch.Exchange, s *lmSession
 		case kind == kindComplete:
 			asking.completed()
 			return p.lmResult(ctx, x, s, e, answer.Result)
+		case kind == kindTask && s.tasks && x.Msg.Method == mcp.MethodToolsCall:
+			return p.lmFollow(ctx, asking, e, answer.Result)
 		case kind != kindInput:
 			return unknownKind()
 		}

@@ -85,3 +85,39 @@ func taskStatus(h *task.Handle, m *jsonrpc.Message) {
 		h.Status(text)
 	}
 }
+
+// tellOfTask passes progress and logs of a task's work on in the session's own
+// way, because the request has been answered, and says which task they belong
+// to (W6.11, W20.6). The text of progress is its status message as well.
+func tellOfTask(s dispatch.Session, h *task.Handle, m *jsonrpc.Message, raw []byte) error {
+	if m.Method == mcp.NotifyProgress {
+		taskStatus(h, m)
+	}
+	id := append(strictjson.Quote([]byte(`{"taskId":`), h.ID()), '}')
+	out, err := strictjson.Splice(raw, strictjson.Set(id, "params", "_meta", mcp.MetaRelatedTask))
+	if err != nil {
+		return err
+	}
+	return s.Notify(out)
+}
+
+// taskTools says of every tool of a list that it may run as a task (B12.1).
+func taskTools(list []byte) []byte {
+	tools, _ := strictjson.Get(list, "tools")
+	out := []byte{'['}
+	good := strictjson.Elements(tools, func(tool []byte) bool {
+		if with, err := strictjson.Splice(tool, strictjson.Set([]byte(`{"taskSupport":"optional"}`), "execution")); err == nil {
+			tool = with
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, tool...)
+		return true
+	})
+	with, err := strictjson.Splice(list, strictjson.Set(append(out, ']'), "tools"))
+	if err != nil || !good {
+		return list
+	}
+	return with
+}
