@@ -18,8 +18,10 @@ const retryEvery = 250 * time.Millisecond
 // conn is one session with the workload.
 type conn struct {
 	*peer.Peer
-	http *httpleg.Leg
-	deaf atomic.Bool // the workload has no stream of its own
+	http interface{ Wait() }
+	// older: it is a stream of HTTP+SSE.
+	older bool
+	deaf  atomic.Bool // the workload has no stream of its own
 }
 
 // leg is the Leg of this package: one session after another (B3.7). Init stays
@@ -69,8 +71,28 @@ func (w *Workload) open(ctx context.Context, params []byte, handler peer.Handler
 	return l, nil
 }
 
-// shake opens a session.
+// shake opens a session, on the older transport if the workload knows no other
+// (B1.3).
 func (l *leg) shake(ctx context.Context, startup time.Duration) (*conn, *peer.Init, error) {
+	if l.w.older.Load() {
+		c, in, err := l.shakeOlder(ctx, startup)
+		if err != nil && refusesPost(err) {
+			l.w.older.Store(false) // it was restarted as something else
+		}
+		return c, in, err
+	}
+	c, in, err := l.shakeStreamable(ctx, startup)
+	if err == nil || !refusesPost(err) {
+		return c, in, err
+	}
+	if c, in, older := l.shakeOlder(ctx, min(startup, silence)); older == nil {
+		l.w.older.Store(true)
+		return c, in, nil
+	}
+	return nil, nil, err
+}
+
+func (l *leg) shakeStreamable(ctx context.Context, startup time.Duration) (*conn, *peer.Init, error) {
 	c := &conn{}
 	cfg := l.w.leg(true)
 	cfg.Hooks.Listening = func(outcome string) {
@@ -81,8 +103,9 @@ func (l *leg) shake(ctx context.Context, startup time.Duration) (*conn, *peer.In
 			told(outcome)
 		}
 	}
-	c.http = httpleg.New(cfg)
-	c.Peer = peer.New(c.http, peer.Config{Handler: l.handler, Hooks: l.w.cfg.Hooks.Peer, Budget: l.w.cfg.Budget})
+	link := httpleg.New(cfg)
+	c.http = link
+	c.Peer = peer.New(link, peer.Config{Handler: l.handler, Hooks: l.w.cfg.Hooks.Peer, Budget: l.w.cfg.Budget})
 	ctx, stop := context.WithTimeoutCause(ctx, startup, errSilent)
 	defer stop()
 	in, err := c.Initialize(ctx, l.params, upstream.Accept)
@@ -159,6 +182,12 @@ func (l *leg) callWithin(ctx context.Context, r peer.Request, hold time.Duration
 			return peer.Answer{}, err
 		}
 		c := l.current()
+		if c.lost() {
+			if err := l.renew(ctx, c, deadline); err != nil {
+				return peer.Answer{}, err
+			}
+			continue
+		}
 		answer, err := c.Call(ctx, r)
 		switch {
 		case err == nil:

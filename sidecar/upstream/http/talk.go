@@ -32,8 +32,9 @@ var _ upstream.Conversation = (*talker)(nil)
 func (t *talker) begin(w *Workload) {
 	t.w = w
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
-	t.conn.http = httpleg.New(w.leg(false))
-	t.conn.Peer = peer.New(t.conn.http, peer.Config{
+	link := httpleg.New(w.leg(false))
+	t.conn.http = link
+	t.conn.Peer = peer.New(link, peer.Config{
 		Handler:    upstream.ByCall{},
 		Hooks:      w.cfg.Hooks.Peer,
 		Budget:     w.cfg.Budget,

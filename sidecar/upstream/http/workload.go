@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/httpleg"
@@ -74,6 +75,7 @@ type Workload struct {
 	instances map[upstream.Key]*instance
 	era       upstream.Verdict
 	talk      talker
+	older     atomic.Bool // it speaks HTTP+SSE and nothing newer
 	closed    bool
 	wg        sync.WaitGroup
 }

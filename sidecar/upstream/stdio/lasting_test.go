@@ -185,7 +185,7 @@ func TestACrashLoop(t *testing.T) {
 			return h.Reason
 		}
 		for n := 1; n <= 4; n++ { // it comes up, and goes by itself
-			go func() { time.Sleep(time.Second); r.child(n-1).end(agent.Exit{Code: 7}) }()
+			go func() { time.Sleep(time.Second); r.child(n - 1).end(agent.Exit{Code: 7}) }()
 			_, err := r.Handshake(t.Context())
 			if got := reason(err); (got == config.ReasonCrashLooping) != (n == 4) {
 				t.Errorf("handshake %d: %q", n, got)
