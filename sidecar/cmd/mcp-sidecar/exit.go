@@ -19,14 +19,15 @@ const (
 	exitFailed   = 1 // this program could not do its part
 	exitUsage    = 2 // the command line makes no sense
 	exitWorkload = 3 // run: the server never answered as it should
+	exitLint     = 4 // inspect --lint: a failure was found
 	exitTool     = 5 // call: the tool says that it failed
 	exitRefused  = 6 // call, inspect: the server answered with a protocol error
 )
 
 // exitCodes is the part of the help that tells them.
 const exitCodes = `Exit codes: 0 done or stopped; 1 failed, e.g. the port is in use or nobody
-answers; 2 usage; 3 run: the server could not be served; 5 call: the tool says
-that it failed; 6 call, inspect: the server answered with a protocol error.`
+answers; 2 usage; 3 run: the server could not be served; 4 inspect
+--lint: a rule is broken; 5 call: the tool says that it failed; 6 call, inspect: the server answered with a protocol error.`
 
 // usage is a command line that makes no sense.
 type usage struct{ problem string }
@@ -59,6 +60,9 @@ func report(w io.Writer, err error) int {
 		return exitFailed
 	}
 	fmt.Fprintln(w, "mcp-sidecar:", toolcall.Printable(err.Error()))
+	if errors.Is(err, lintError{}) {
+		return exitLint
+	}
 	if errors.Is(err, toolError{}) {
 		return exitTool
 	}
