@@ -27,6 +27,10 @@ const (
 // a workload.
 const VendorPrefix = "dev.fairlead/"
 
+// MetaInputKey is where a server's request names the key under which a bridge
+// asks clients of 2026-07-28 for it (B7.2, P21).
+const MetaInputKey = VendorPrefix + "inputKey"
+
 // ForgedFromClient reports whether a _meta key means something only when we
 // set it, so that a client's own is removed before anything reads it (P14).
 func ForgedFromClient(key string) bool {

@@ -160,7 +160,14 @@ func (c *Context) Call(method string, params any) (json.RawMessage, error) {
 
 // reverse is the asker of revisions with reverse calls (W8.18: on the stream
 // of the request it belongs to).
-func (c *Context) reverse(ctx context.Context, _, method string, params []byte) (json.RawMessage, error) {
+func (c *Context) reverse(ctx context.Context, key, method string, params []byte) (json.RawMessage, error) {
+	if c.s.opt.NameInputs && key != "" {
+		named, err := strictjson.Splice(params, strictjson.Set(strictjson.Quote(nil, key), "_meta", mcp.MetaInputKey))
+		if err != nil {
+			return nil, err
+		}
+		params = named
+	}
 	var o dispatch.Outcome
 	switch {
 	case c.push != nil:

@@ -41,6 +41,10 @@ type Options struct {
 	// Keys seal cursors and requestState. Servers that stand for one another
 	// need the same; nil is a random key of this process.
 	Keys *seal.Keyring
+	// NameInputs writes the key of an input into requests to clients of the
+	// revisions that have such requests, so that a bridge can give it to clients
+	// of the other era under the same key.
+	NameInputs bool
 	// Offers forces capabilities that nothing is registered for yet, and
 	// takes away those that are there by default.
 	Offers Offers

@@ -10,10 +10,6 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/park"
 )
 
-// metaInputKey is where a workload names the key that its question shall have
-// (B7.2, P21).
-const metaInputKey = mcp.VendorPrefix + "inputKey"
-
 // asksForMore lists what a workload may ask a client for.
 func asksForMore(method string) bool {
 	switch method {
@@ -104,7 +100,7 @@ func lacking(c mcp.Capability) *jsonrpc.Error {
 // (B7.2, B14.5).
 func mlQuestion(m *jsonrpc.Message, declared []byte) park.Question {
 	q := park.Question{Method: m.Method, Params: m.Params}
-	if raw, ok := strictjson.Get(m.Meta, metaInputKey); ok {
+	if raw, ok := strictjson.Get(m.Meta, mcp.MetaInputKey); ok {
 		q.Hint, _ = strictjson.String(raw)
 	}
 	if m.Params == nil {

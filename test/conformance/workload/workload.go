@@ -55,6 +55,8 @@ func New(logger *slog.Logger) (*Workload, error) {
 		Cache:  server.Cache{Hint: server.Hint{TTL: time.Second, Scope: server.Private}},
 		Tasks:  engine,
 		Logger: logger,
+		// A bridge asks clients of the other era under the suite's own keys.
+		NameInputs: true,
 	})
 	if err := errors.Join(w.addTools(), w.addAsking(), w.addTasks(), w.addPrompts(), w.addResources()); err != nil {
 		return nil, errors.Join(err, engine.Close(context.Background()))
