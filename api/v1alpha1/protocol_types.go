@@ -43,6 +43,13 @@ type Protocol struct {
 	// +optional
 	HTTPSSE Switch `json:"httpSSE,omitempty"`
 
+	// clientRoots says whether clients without sessions that offer roots are
+	// asked for them when a workload that is of a revision with sessions asks.
+	// The first answer of such a call is then a question. A change rolls the
+	// pods. Default Disabled.
+	// +optional
+	ClientRoots Switch `json:"clientRoots,omitempty"`
+
 	// roots are named to a workload that asks for roots where no client can be
 	// asked: with processModel Shared. A change rolls the pods.
 	// +optional

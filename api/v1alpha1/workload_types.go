@@ -43,6 +43,18 @@ const (
 	OnIdleRecreate OnIdle = "Recreate"
 )
 
+// Leasing says when a call has a process to itself.
+//
+// +kubebuilder:validation:Enum=Auto;Always;Never
+type Leasing string
+
+// When it has.
+const (
+	LeasingAuto   Leasing = "Auto"
+	LeasingAlways Leasing = "Always"
+	LeasingNever  Leasing = "Never"
+)
+
 // Sharing says whether different people may use one process.
 //
 // +kubebuilder:validation:Enum=Refuse;Allow
@@ -234,6 +246,12 @@ type StdioWorkload struct {
 	// nothing else of it. Default End; with processModel Shared Recreate.
 	// +optional
 	OnIdle OnIdle `json:"onIdle,omitempty"`
+
+	// leasing says when a call of a client without a session has a process to
+	// itself, so that what the process asks meanwhile is certainly about that
+	// call. Auto: where it has proved to be needed. Always; Never. Default Auto.
+	// +optional
+	Leasing Leasing `json:"leasing,omitempty"`
 
 	// sharedAcrossPrincipals says whether clients that are authenticated as
 	// different people may use the one process of processModel Shared. Refuse:

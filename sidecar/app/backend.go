@@ -76,8 +76,25 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 	if b.tasks, err = newTasks(c, m); err != nil {
 		return nil, err
 	}
-	b.Proxy = proxy.New(proxy.Config{Tasks: b.tasks, Workload: b.workload, Name: c.Boot.Server.Name, Keys: c.Keys, Hooks: proxyHooks(binding.String(), m, log)})
+	b.Proxy = proxy.New(proxy.Config{
+		Tasks:    b.tasks,
+		Workload: b.workload,
+		Name:     c.Boot.Server.Name,
+		Keys:     c.Keys,
+		Pod:      c.PodUID,
+		Roots:    c.Boot.ClientRoots,
+		Leasing:  leasingOf(c.Boot.Workload),
+		Hooks:    proxyHooks(binding.String(), m, log),
+	})
 	return b, nil
+}
+
+// leasingOf is when a call has a leg to itself; it is a matter of processes.
+func leasingOf(w config.Workload) proxy.Leasing {
+	if w.Stdio == nil {
+		return proxy.LeaseAuto
+	}
+	return proxy.Leasing(w.Stdio.Leasing)
 }
 
 func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited) *stdio.Pool {

@@ -21,6 +21,9 @@ type Boot struct {
 	Clocks Clocks `json:"clocks"`
 	// Roots are named to the workload where no client can be asked.
 	Roots []Root `json:"roots,omitempty"`
+	// ClientRoots: clients without sessions that offer roots are asked for them
+	// when a legacy workload asks (B6.5, P7).
+	ClientRoots bool `json:"clientRoots,omitempty"`
 	// ContractVersions are the live contract versions this template's sidecar
 	// is known to read, newest first.
 	ContractVersions []int `json:"contractVersions"`
@@ -63,6 +66,9 @@ type Stdio struct {
 	// SharedAcrossPrincipals is SharedAllow where different people may use one
 	// Shared process; else they are refused (R23).
 	SharedAcrossPrincipals string `json:"sharedAcrossPrincipals,omitempty"`
+	// Leasing says when a call of a client without a session has a process to
+	// itself: LeasingAuto, the same as "", LeasingAlways or LeasingNever (P5).
+	Leasing string `json:"leasing,omitempty"`
 	// Revision as in MCP.
 	Revision string `json:"revision,omitempty"`
 }

@@ -114,6 +114,7 @@ func (s Stdio) validate(ps *problems) {
 	ps.oneOf("workload.stdio.processModel", s.ProcessModel, ProcessPerSession, ProcessShared, ProcessPooled)
 	ps.oneOf("workload.stdio.onIdle", s.OnIdle, OnIdleEnd, OnIdleRecreate, "")
 	ps.oneOf("workload.stdio.sharedAcrossPrincipals", s.SharedAcrossPrincipals, SharedRefuse, SharedAllow, "")
+	ps.oneOf("workload.stdio.leasing", s.Leasing, LeasingAuto, LeasingAlways, LeasingNever, "")
 	ps.revision("workload.stdio.revision", s.Revision)
 	ps.within("workload.stdio.maxProcesses", int64(s.MaxProcesses), 1, MaxMaxProcesses)
 	ps.within("workload.stdio.idleSeconds", int64(s.IdleSeconds), 1, 24*3600)

@@ -103,6 +103,7 @@ func TestBootRefuses(t *testing.T) {
 		"an unknown workload":        {change(func(b *Boot) { b.Workload.Type = "REST" }), `workload.type: "REST" is none of`},
 		"a later process model":      {change(func(b *Boot) { b.Workload.Stdio.ProcessModel = "Forked" }), `workload.stdio.processModel: "Forked" is none of PerSession, Shared, Pooled`},
 		"an unknown end":             {change(func(b *Boot) { b.Workload.Stdio.OnIdle = "Sleep" }), "workload.stdio.onIdle"},
+		"an unknown lease":           {change(func(b *Boot) { b.Workload.Stdio.Leasing = "Once" }), "workload.stdio.leasing"},
 		"an unknown sharing":         {change(func(b *Boot) { b.Workload.Stdio.SharedAcrossPrincipals = "Maybe" }), "workload.stdio.sharedAcrossPrincipals"},
 		"a revision that is no date": {change(func(b *Boot) { b.Workload.Stdio.Revision = "modern" }), "workload.stdio.revision"},
 		"a root that is no file":     {change(func(b *Boot) { b.Roots = []Root{{URI: "https://x"}} }), "roots[0].uri"},

@@ -17,6 +17,10 @@ const (
 	// What becomes of a session whose process ends (P15).
 	OnIdleEnd      = "End"
 	OnIdleRecreate = "Recreate"
+	// When a call has a process to itself (P5).
+	LeasingAuto   = "Auto"
+	LeasingAlways = "Always"
+	LeasingNever  = "Never"
 	// Whether people may share a process.
 	SharedRefuse = "Refuse"
 	SharedAllow  = "Allow"

@@ -45,6 +45,8 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.CIDR
           elementRelationship: atomic
+- name: com.github.fairlead-dev.fairlead.api.v1alpha1.Leasing
+  scalar: string
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.Limits
   map:
     fields:
@@ -290,6 +292,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.fairlead-dev.fairlead.api.v1alpha1.Protocol
   map:
     fields:
+    - name: clientRoots
+      type:
+        namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.Switch
     - name: httpSSE
       type:
         namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.Switch
@@ -358,6 +363,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: idleSeconds
       type:
         scalar: numeric
+    - name: leasing
+      type:
+        namedType: com.github.fairlead-dev.fairlead.api.v1alpha1.Leasing
     - name: maxMessageBytes
       type:
         scalar: numeric

@@ -16,6 +16,7 @@ func Boot(s *v1alpha1.McpServer) config.Boot {
 		Clocks:           clocks(s),
 		ContractVersions: config.ContractVersions(),
 		Roots:            roots(s.Spec.Protocol.Roots),
+		ClientRoots:      s.Spec.Protocol.ClientRoots == v1alpha1.Enabled,
 	}
 }
 
@@ -48,6 +49,7 @@ func bootWorkload(w *v1alpha1.Workload) config.Workload {
 		out.StartupSeconds = orDefault(in.StartupSeconds, out.StartupSeconds)
 		out.MaxMessageBytes = orDefault(in.MaxMessageBytes, out.MaxMessageBytes)
 		out.OnIdle = string(in.OnIdle)
+		out.Leasing = string(in.Leasing)
 		out.SharedAcrossPrincipals = string(in.SharedAcrossPrincipals)
 		out.Revision = revision(in.Revision)
 	}

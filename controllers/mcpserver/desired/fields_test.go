@@ -21,7 +21,7 @@ func jsonFields(t *testing.T) []string {
 		}
 	}
 	add("workload.", reflect.TypeFor[v1alpha1.Workload]())
-	out = append(out, "protocol.roots") // the rest is live
+	out = append(out, "protocol.clientRoots", "protocol.roots") // the rest is live
 	add("rollout.", reflect.TypeFor[v1alpha1.Rollout]())
 	add("pod.", reflect.TypeFor[v1alpha1.Pod]())
 	add("pod.sidecar.", reflect.TypeFor[v1alpha1.Sidecar]())

@@ -44,6 +44,7 @@ func templateFields(s *v1alpha1.McpServer) []field {
 		{"workload.startupProbe", w.StartupProbe},
 		{"workload.stdio", w.Stdio},
 		{"workload.mcp", w.MCP},
+		{"protocol.clientRoots", s.Spec.Protocol.ClientRoots},
 		{"protocol.roots", s.Spec.Protocol.Roots},
 		{"rollout.drainSeconds", s.Spec.Rollout.DrainSeconds},
 		{"pod.labels", p.Labels},

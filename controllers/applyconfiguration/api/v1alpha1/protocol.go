@@ -20,6 +20,11 @@ type ProtocolApplyConfiguration struct {
 	// connection. A change takes effect within seconds, without a restart.
 	// Default Disabled.
 	HTTPSSE *apiv1alpha1.Switch `json:"httpSSE,omitempty"`
+	// clientRoots says whether clients without sessions that offer roots are
+	// asked for them when a workload that is of a revision with sessions asks.
+	// The first answer of such a call is then a question. A change rolls the
+	// pods. Default Disabled.
+	ClientRoots *apiv1alpha1.Switch `json:"clientRoots,omitempty"`
 	// roots are named to a workload that asks for roots where no client can be
 	// asked: with processModel Shared. A change rolls the pods.
 	Roots []RootApplyConfiguration `json:"roots,omitempty"`
@@ -46,6 +51,14 @@ func (b *ProtocolApplyConfiguration) WithRevisions(values ...apiv1alpha1.Protoco
 // If called multiple times, the HTTPSSE field is set to the value of the last call.
 func (b *ProtocolApplyConfiguration) WithHTTPSSE(value apiv1alpha1.Switch) *ProtocolApplyConfiguration {
 	b.HTTPSSE = &value
+	return b
+}
+
+// WithClientRoots sets the ClientRoots field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ClientRoots field is set to the value of the last call.
+func (b *ProtocolApplyConfiguration) WithClientRoots(value apiv1alpha1.Switch) *ProtocolApplyConfiguration {
+	b.ClientRoots = &value
 	return b
 }
 

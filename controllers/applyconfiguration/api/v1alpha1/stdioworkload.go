@@ -34,6 +34,10 @@ type StdioWorkloadApplyConfiguration struct {
 	// another process, which is told what the last one was told, and knows
 	// nothing else of it. Default End; with processModel Shared Recreate.
 	OnIdle *apiv1alpha1.OnIdle `json:"onIdle,omitempty"`
+	// leasing says when a call of a client without a session has a process to
+	// itself, so that what the process asks meanwhile is certainly about that
+	// call. Auto: where it has proved to be needed. Always; Never. Default Auto.
+	Leasing *apiv1alpha1.Leasing `json:"leasing,omitempty"`
 	// sharedAcrossPrincipals says whether clients that are authenticated as
 	// different people may use the one process of processModel Shared. Refuse:
 	// authenticated clients are turned away. Default Refuse.
@@ -94,6 +98,14 @@ func (b *StdioWorkloadApplyConfiguration) WithMaxMessageBytes(value int64) *Stdi
 // If called multiple times, the OnIdle field is set to the value of the last call.
 func (b *StdioWorkloadApplyConfiguration) WithOnIdle(value apiv1alpha1.OnIdle) *StdioWorkloadApplyConfiguration {
 	b.OnIdle = &value
+	return b
+}
+
+// WithLeasing sets the Leasing field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Leasing field is set to the value of the last call.
+func (b *StdioWorkloadApplyConfiguration) WithLeasing(value apiv1alpha1.Leasing) *StdioWorkloadApplyConfiguration {
+	b.Leasing = &value
 	return b
 }
 
