@@ -27,6 +27,7 @@ type Budget struct {
 	mu      sync.Mutex
 	used    int64
 	waiters list.List // of *waiter, first come first served
+	large   *Budget   // what large takers hold of it together; nil until there is one
 }
 
 type waiter struct {

@@ -31,11 +31,16 @@ func room(n, all int64) int64 {
 	return largeRoom * n
 }
 
+// smallBody is the most that a body may have that does not wait for its turn
+// among the large ones. Nearly all messages are that small.
+const smallBody = bodyStep
+
 // Body is a request body with what it holds of the budget.
 type Body struct {
 	// Data are the bytes; they stay valid after Release.
 	Data     []byte
 	holds    int64
+	large    int64 // of the part for large bodies
 	budget   *stream.Budget
 	deadline time.Time // first for room, then for the bytes and for more room
 }
@@ -43,13 +48,14 @@ type Body struct {
 // Release gives the budget back. Once; it may be called from anywhere.
 func (b *Body) Release() {
 	b.budget.Release(b.holds)
-	b.holds = 0
+	b.budget.LeaveLarge(b.large)
+	b.holds, b.large = 0, 0
 }
 
 // Hand gives the hold on the budget to another Body, which has no bytes.
 func (b *Body) Hand() *Body {
-	out := &Body{holds: b.holds, budget: b.budget}
-	b.holds = 0
+	out := &Body{holds: b.holds, large: b.large, budget: b.budget}
+	b.holds, b.large = 0, 0
 	return out
 }
 
@@ -71,7 +77,8 @@ func Read(rc *http.ResponseController, r *http.Request, l Limits) (*Body, *Denia
 	if size < 0 {
 		size = min(bodyStep, l.Bytes)
 	}
-	if err := b.admit(r.Context(), room(size, size), size); err != nil {
+	if err := b.admit(r.Context(), room(size, size), size, size); err != nil {
+		b.Release()
 		return nil, Overloaded()
 	}
 	// Its bytes have their own time: the wait for room was ours.
@@ -99,7 +106,7 @@ func (b *Body) fill(r *http.Request, size, limit int64) *Denial {
 				return tooLarge()
 			}
 			step := min(int64(len(b.Data)), limit+1-int64(len(b.Data)))
-			if err := b.admit(r.Context(), room(step, int64(cap(b.Data))+step), step); err != nil {
+			if err := b.admit(r.Context(), room(step, int64(cap(b.Data))+step), step, int64(cap(b.Data))+step); err != nil {
 				return Overloaded()
 			}
 			grown := make([]byte, len(b.Data), int64(len(b.Data))+step)
@@ -122,15 +129,24 @@ func (b *Body) fill(r *http.Request, size, limit int64) *Denial {
 	}
 }
 
-// admit takes n bytes of the budget, waiting for them at most until the body's
-// deadline. When the whole budget is less than that, at least is enough.
-func (b *Body) admit(ctx context.Context, n, least int64) error {
-	if n == 0 || b.budget.AcquireNow(n) {
+// admit takes n bytes of the budget for a body that will have all, waiting for
+// them at most until the body's deadline. When the whole budget is less than
+// that, at least is enough.
+func (b *Body) admit(ctx context.Context, n, least, all int64) error {
+	small := all <= smallBody
+	if n == 0 || small && b.budget.AcquireNow(n) {
 		b.holds += n
 		return nil
 	}
 	ctx, cancel := context.WithDeadline(ctx, b.deadline)
 	defer cancel()
+	if !small {
+		held, err := b.budget.EnterLarge(ctx, n, b.large)
+		if err != nil {
+			return err
+		}
+		b.large += held
+	}
 	err := b.budget.Acquire(ctx, n)
 	if errors.Is(err, stream.ErrTooLarge) && n > least {
 		n = least
