@@ -78,6 +78,7 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 	}
 	b.Proxy = proxy.New(proxy.Config{
 		Tasks:    b.tasks,
+		Promote:  proxy.DefaultPromote,
 		Workload: b.workload,
 		Name:     c.Boot.Server.Name,
 		Keys:     c.Keys,

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
@@ -112,13 +113,20 @@ func TestASynchronousAnswerIsATaskToo(t *testing.T) { // B12.2
 
 func TestTheWorkloadHearsOfACancelledTask(t *testing.T) { // B12.5
 	r := withTasks(t, tasking(script{
+		"tasks/get":    {theirs(`"status":"working","statusMessage":"half"`)},
 		"tasks/cancel": {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete"}}`, "!exit 7"},
 	}), upstream.EraModern)
 	c, _ := r.opened("ann", `{}`)
 	id := c.started(c.call("tools/call", `{"name":"long","task":{}}`), "task")
+	for member(c.until(id, "working"), "statusMessage") != `"half"` { // until its own task is known
+	}
 	if got := c.call("tasks/cancel", `{"taskId":`+id+`}`); member(got, "status") != `"cancelled"` {
 		t.Error(got)
 	}
-	<-r.ends // it got tasks/cancel
+	select {
+	case <-r.ends: // it got tasks/cancel
+	case <-time.After(10 * time.Second):
+		t.Error("the workload was not told")
+	}
 	c.until(id, "cancelled")
 }

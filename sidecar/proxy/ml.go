@@ -14,12 +14,14 @@ import (
 // ml serves a request that carries its own metadata, on the leg of its key.
 func (p *Proxy) ml(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	switch {
-	case !mlOffered(x):
+	case !p.mlOffered(x):
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
 	case x.Msg.Method == mcp.MethodDiscover:
 		return p.mlDiscover(ctx, x)
 	case x.Msg.Method == mcp.MethodListen:
 		return p.mlListen(ctx, x)
+	case aboutTasks(x):
+		return p.mlTasks(ctx, x)
 	}
 	if level := x.LogLevel(); level != "" && !mcp.LogLevel(level) {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "unknown log level")) // W23.8
@@ -35,10 +37,9 @@ func (p *Proxy) ml(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 }
 
 // mlOffered reports whether a request is for something that is advertised.
-// Tasks are not (W5.6).
-func mlOffered(x *dispatch.Exchange) bool {
+func (p *Proxy) mlOffered(x *dispatch.Exchange) bool {
 	m, _ := x.Profile().Method(x.Msg.Method)
-	return m.Extension == ""
+	return m.Extension == "" || m.Extension == mcp.ExtensionTasks && p.mlOffersTasks()
 }
 
 // attempt makes the request once. again says that it may be made once more:

@@ -17,10 +17,10 @@ import (
 const reasonLost = "exchange_lost"
 
 // mlMayAsk reports whether the client can be asked something during a request,
-// or brings what looks like answers.
+// brings what looks like answers, or may be answered with a task.
 func (p *Proxy) mlMayAsk(x *dispatch.Exchange) bool {
 	m, _ := x.Profile().Method(x.Msg.Method)
-	return m.InputRequired && (p.keyOf(x).Capabilities != "" ||
+	return m.InputRequired && (p.keyOf(x).Capabilities != "" || p.promotes(x) ||
 		bytes.Contains(x.Msg.Params, []byte(`requestState`)) || bytes.Contains(x.Msg.Params, []byte(`inputResponses`)))
 }
 
@@ -77,6 +77,8 @@ func (p *Proxy) turned(ctx context.Context, x *dispatch.Exchange, f *flight, nam
 		return dispatch.Fail(failed(ctx, err))
 	case turn.Err != nil:
 		return dispatch.Fail(turn.Err)
+	case turn.Instead != nil:
+		return dispatch.Result(turn.Instead)
 	case turn.Final == nil:
 		return dispatch.Result(p.inputRequired(f.lease, turn.Asked, turn.State))
 	case turn.Final.Err != nil:

@@ -35,7 +35,7 @@ func (p *Proxy) discovered(x *dispatch.Exchange, in *peer.Init) []byte {
 		b = strictjson.Quote(b, revision)
 	}
 	b = append(b, `],"capabilities":`...)
-	b = append(b, modernCapabilities(in.Capabilities)...)
+	b = append(b, p.modernCapabilities(in.Capabilities)...)
 	if in.Instructions != nil {
 		b = append(append(b, `,"instructions":`...), in.Instructions...)
 	}
@@ -45,11 +45,15 @@ func (p *Proxy) discovered(x *dispatch.Exchange, in *peer.Init) []byte {
 	return append(b, "}}"...)
 }
 
-// modernCapabilities are the workload's, less tasks (B4.1).
-func modernCapabilities(raw []byte) []byte {
+// modernCapabilities are the workload's, less its tasks (B4.1); those that we
+// make of its calls are an extension.
+func (p *Proxy) modernCapabilities(raw []byte) []byte {
 	edits := []strictjson.Edit{
 		strictjson.Delete(string(mcp.CapTasks)),
 		strictjson.Delete("extensions", mcp.ExtensionTasks),
+	}
+	if p.mlOffersTasks() && mcp.CapTools.Declared(raw) {
+		edits[1] = strictjson.Set([]byte(`{}`), "extensions", mcp.ExtensionTasks)
 	}
 	strictjson.Each(raw, func(name, value []byte) bool {
 		if n := string(name); strictjson.IsNull(value) && n != string(mcp.CapTasks) {

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/runtime/task"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/park"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
@@ -35,6 +36,8 @@ type flight struct {
 	x        *dispatch.Exchange // nil while no request waits
 	declared []byte             // of the last one
 	progress *peer.Incoming     // the newest that had no carrier (B7.14)
+	task     *task.Handle       // what the call has become, nil for none
+	created  []byte             // what the request was answered with then
 }
 
 // bind makes a request of the client the one that gets what belongs to the
@@ -103,6 +106,13 @@ func (f *flight) reassure(ctx context.Context, token []byte) {
 func (f *flight) Notification(in peer.Incoming) {
 	f.mu.Lock()
 	x := f.x
+	if f.task != nil {
+		defer f.mu.Unlock()
+		if in.Msg.Method == mcp.NotifyProgress {
+			taskStatus(f.task, in.Msg) // B12.14
+		}
+		return
+	}
 	if x == nil {
 		if in.Msg.Method == mcp.NotifyProgress {
 			f.progress = &in
@@ -201,7 +211,18 @@ func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answ
 // await waits for a turn with x as the request that gets what belongs to it.
 func (p *Proxy) await(ctx context.Context, f *flight, x *dispatch.Exchange, c *park.Claim) (park.Turn, error) {
 	defer f.unbind(x)
-	return c.Wait(ctx)
+	if !p.promotes(x) {
+		return c.Wait(ctx)
+	}
+	for {
+		turn, over, err := c.WaitFor(ctx, p.cfg.Promote)
+		if over {
+			return turn, err
+		}
+		if turn.Instead = p.promote(ctx, f, x, c); turn.Instead != nil {
+			return turn, nil
+		}
+	}
 }
 
 // raise sets the log level that a request asks for. A refusal costs the logs

@@ -44,6 +44,10 @@ type Config struct {
 	// Tasks runs the calls that become tasks (B12); nil offers none. Whoever
 	// made it closes it, before the workload is shut down.
 	Tasks *task.Engine
+	// Promote is after how long a tools/call of a legacy workload becomes a task
+	// where the client has the tasks extension (B12.15); 0 means never, and the
+	// extension is not offered.
+	Promote time.Duration
 	// Roots: clients' roots are offered to legacy workloads (B6.5, P7).
 	Roots bool
 	// Leasing says when a call of a modern client has a leg of a legacy
@@ -53,6 +57,9 @@ type Config struct {
 	Parking park.Limits
 	Hooks   Hooks
 }
+
+// DefaultPromote is a good Config.Promote (B18).
+const DefaultPromote = 10 * time.Second
 
 // Hooks observe a Proxy. Nil members are skipped; they must not block.
 type Hooks struct {

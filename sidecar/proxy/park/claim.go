@@ -16,6 +16,8 @@ type Turn struct {
 	Err   *jsonrpc.Error
 	Asked []Asked
 	State string
+	// Instead, when not nil, is the caller's own result; no claim ends with it.
+	Instead []byte
 }
 
 // Claim is the turn of one request at an exchange.

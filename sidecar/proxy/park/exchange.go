@@ -64,6 +64,7 @@ type Exchange struct {
 	open   []*open
 	preset map[string][]byte
 	final  *Final
+	ask    Ask  // set while what is asked goes another way (Claim.Detach)
 	over   bool // nothing can be asked any more
 	kept   bool // in the store
 	expiry *time.Timer
@@ -111,8 +112,11 @@ func (e *Exchange) Ask(ctx context.Context, q Question) ([]byte, *jsonrpc.Error)
 	e.mu.Lock()
 	if e.over || e.final != nil {
 		e.mu.Unlock()
-		a := abandoned(q.Method)
-		return a.result, a.err
+		return Abandoned(q.Method)
+	}
+	if ask := e.ask; ask != nil {
+		e.mu.Unlock()
+		return ask(ctx, q)
 	}
 	o := &open{Asked: Asked{Key: e.keyFor(q), Question: q}, answer: make(chan answered, 1)}
 	if answer, ok := e.preset[o.Key]; ok && o.Key == q.Hint && fits(q.Method, answer) {
@@ -147,7 +151,7 @@ func (e *Exchange) keyFor(q Question) string {
 		return q.Hint
 	}
 	for {
-		k := kind(q.Method)
+		k := Kind(q.Method)
 		e.minted[k]++
 		if name := key(q.Method, e.minted[k]); !e.taken(name) {
 			return name

@@ -51,8 +51,8 @@ func abandoned(method string) answered {
 	return answered{err: jsonrpc.Errorf(jsonrpc.CodeInternal, "no answer")}
 }
 
-// kind is what minted keys of a method begin with.
-func kind(method string) string {
+// Kind is what minted keys of a method begin with.
+func Kind(method string) string {
 	switch method {
 	case mcp.MethodElicit:
 		return "elicitation"
@@ -64,7 +64,7 @@ func kind(method string) string {
 	return "input"
 }
 
-func key(method string, n int) string { return fmt.Sprintf("%s-%d", kind(method), n) }
+func key(method string, n int) string { return fmt.Sprintf("%s-%d", Kind(method), n) }
 
 // fits reports whether an answer has the shape of its kind (B7.6). Whether its
 // fields are what was asked for is the workload's to say.
