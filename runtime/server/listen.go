@@ -178,6 +178,8 @@ func (w *watchers) leave(l *listener) {
 }
 
 func (w *watchers) tellListener(l *listener, p *changes) {
+	var o dispatch.Outcome
+	defer w.s.guard(&o)
 	for _, n := range noticeOf {
 		if l.told.has(n.kinds[0]) && w.concerns(p, n.kinds, l.who) {
 			_ = l.send(n.method, nil) // its own loss; the front ends a listen that does not read

@@ -215,6 +215,8 @@ func (w *watchers) concerns(p *changes, kinds [2]Kind, who Caller) bool {
 }
 
 func (w *watchers) tellSession(state *sessionState, p *changes) {
+	var o dispatch.Outcome
+	defer w.s.guard(&o) // Visible is the program's, and nobody above recovers
 	who := state.caller()
 	for _, n := range noticeOf {
 		if state.told.has(n.kinds[0]) && w.concerns(p, n.kinds, who) {
