@@ -19,6 +19,7 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/health"
 	"github.com/fairlead-dev/fairlead/sidecar/observe"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy/park"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream/http"
@@ -61,6 +62,7 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 			Port:    w.MCP.Port,
 			Path:    w.MCP.Path,
 			Era:     eraOf(w.MCP.Revision),
+			First:   firstKey(c),
 			Hold:    holdTime,
 			Startup: startup(w),
 			Budget:  c.Budget,
@@ -107,6 +109,7 @@ func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited)
 		Roots:            rootsOf(c.Boot.Roots),
 		MaxProcesses:     s.MaxProcesses,
 		Era:              eraOf(s.Revision),
+		First:            firstKey(c),
 		Idle:             seconds(s.IdleSeconds),
 		Startup:          seconds(s.StartupSeconds),
 		MaxMessageBytes:  s.MaxMessageBytes,
@@ -134,6 +137,12 @@ func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited)
 			Peer:      peerHooks(m, log),
 		},
 	})
+}
+
+// firstKey is that of the client that takes everything: the inventory is read
+// with it, and most clients are like it (P7).
+func firstKey(c Config) upstream.Key {
+	return upstream.Key{Capabilities: proxy.WidestFingerprint(c.Boot.ClientRoots)}
 }
 
 func rootsOf(roots []config.Root) (out []stdio.Root) {
@@ -176,7 +185,13 @@ func proxyHooks(binding string, m *observe.Metrics, log *observe.Limited) proxy.
 			log.Warn("an answer of the workload was repaired", slog.String("method", method), slog.String("kind", string(kind)),
 				slog.Any("item", observe.Untrusted(item)))
 		},
-		Lossy: m.WorkloadDropped,
+		Lossy:      m.WorkloadDropped,
+		Attributed: func(how proxy.Attribution) { m.Attributed(string(how)) },
+		Parking: park.Hooks{
+			Parked:   m.Parked,
+			Ended:    func(why park.End) { m.ParkedEnded(string(why)) },
+			Attached: func() { m.ParkedEnded("repeated") },
+		},
 	}
 }
 
@@ -203,6 +218,7 @@ func (b *proxied) Life() string {
 // Close implements Backend. Tasks end first: they are told why, and what they
 // still had to do is cancelled in the workload.
 func (b *proxied) Close(ctx context.Context) {
+	b.Proxy.Close()
 	closeTasks(ctx, b.tasks)
 	b.workload.Shutdown(ctx)
 }

@@ -40,6 +40,8 @@ type Metrics struct {
 	buffered                                        prometheus.Gauge
 	rejected, streamEnds, replays, dropped          *prometheus.CounterVec
 	handshakes, hooks, workloadDrops                *prometheus.CounterVec
+	attributions, parkedEnds                        *prometheus.CounterVec
+	parked                                          prometheus.Gauge
 	processEnds, repairs, renewals, recreations     *prometheus.CounterVec
 	processStarts                                   *prometheus.HistogramVec
 	panics, liveErrors, keyErrors                   prometheus.Counter
@@ -95,6 +97,9 @@ func (m *Metrics) traffic(s Sources) {
 	m.replays = c.counter("fairlead_replays_total", "Attempts of clients to resume a stream.", "result")
 	m.dropped = c.counter("fairlead_messages_dropped_total", "Messages for clients that nobody will get.", "reason")
 	m.workloadDrops = c.counter("fairlead_workload_messages_dropped_total", "Messages of the workload that were thrown away.", "reason")
+	m.attributions = c.counter("fairlead_attributions_total", "Requests of the workload during calls of clients without sessions, by what it took to find out whose they were.", "result")
+	m.parked = c.gauge("fairlead_parked_calls", "Calls of the workload whose clients are to come back with answers.").WithLabelValues()
+	m.parkedEnds = c.counter("fairlead_parked_calls_total", "Calls that had to wait for their clients' answers, by how that ended; repeated counts lost retries that came again.", "result")
 	for _, g := range []struct {
 		name, help string
 		value      func() int

@@ -152,6 +152,8 @@ func TestEveryMetricIsDescribedAndWellNamed(t *testing.T) {
 	m.Front(nil).CloseSession(hook.Session{Revision: "2025-06-18"}, hook.SessionEnd{Reason: hook.EndIdle})
 	m.Hook("sidecar", "drained")
 	m.WorkloadDropped("noise")
+	m.Attributed("sole")
+	m.ParkedEnded("done")
 	m.ProcessStarted(time.Second, "")
 	m.ProcessEnded("idle")
 	m.SessionRenewed(true)

@@ -77,6 +77,15 @@ func (m *Metrics) Workload(s config.WorkloadStatus) {
 // reason is a constant of the reporting package.
 func (m *Metrics) WorkloadDropped(reason string) { m.workloadDrops.WithLabelValues(reason).Inc() }
 
+// Attributed counts a request of the workload by what its attribution took.
+func (m *Metrics) Attributed(how string) { m.attributions.WithLabelValues(how).Inc() }
+
+// Parked counts calls that wait for their clients, up and down.
+func (m *Metrics) Parked(delta int) { m.parked.Add(float64(delta)) }
+
+// ParkedEnded counts how the waiting for a client ended.
+func (m *Metrics) ParkedEnded(how string) { m.parkedEnds.WithLabelValues(how).Inc() }
+
 // ProcessStarted counts a start of a process; reason is empty for success, or
 // one of config's.
 func (m *Metrics) ProcessStarted(took time.Duration, reason string) {

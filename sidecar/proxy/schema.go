@@ -27,15 +27,15 @@ func (p *Proxy) ParamSchema(tool string) ([]byte, bool) {
 	return schema, schema != nil
 }
 
-// listOwn reads the workload's tools as a client without a name or capabilities
-// is shown them.
+// listOwn reads the workload's tools as a client without a name that declares
+// everything is shown them (P7).
 func (p *Proxy) listOwn(ctx context.Context, page func([]byte)) bool {
 	era, err := p.cfg.Workload.Era(ctx)
 	if err != nil {
 		return false
 	}
 	if !era.Modern() {
-		lease, err := p.cfg.Workload.Instance(ctx, upstream.Key{})
+		lease, err := p.cfg.Workload.Instance(ctx, upstream.Key{Capabilities: WidestFingerprint(p.cfg.Roots)})
 		if err != nil {
 			return false
 		}

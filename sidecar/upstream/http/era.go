@@ -69,7 +69,7 @@ func (w *Workload) findEra() (upstream.Era, error) {
 	case !errors.Is(err, upstream.ErrNotModern):
 		return "", w.reason(ctx, err)
 	}
-	lease, err := w.instance(ctx, upstream.Key{}, 0, w.cfg.Startup)
+	lease, err := w.instance(ctx, w.cfg.First, 0, w.cfg.Startup)
 	if err != nil {
 		return "", err
 	}

@@ -30,12 +30,12 @@ func (w *Workload) Instance(ctx context.Context, key upstream.Key) (upstream.Lea
 	return w.instance(ctx, key, w.cfg.Hold, w.cfg.Startup)
 }
 
-// greet says who a legacy workload is: it opens the session that anonymous
-// clients without capabilities share, and keeps it; one that is there already
+// greet says who a legacy workload is: it opens the session of the
+// first key, and keeps it; one that is there already
 // is asked whether it still holds. It does not wait for a workload that is not
 // there.
 func (w *Workload) greet(ctx context.Context, startup time.Duration) (upstream.Info, error) {
-	lease, err := w.instance(ctx, upstream.Key{}, 0, startup)
+	lease, err := w.instance(ctx, w.cfg.First, 0, startup)
 	if err != nil {
 		if e, ok := upstream.RPC(err); ok && e.Code == mcp.CodeUnsupportedRevision {
 			w.era.Doubt() // B1.5

@@ -33,6 +33,9 @@ type Config struct {
 	// Era is how the workload is spoken to, where that is configured (B1.1);
 	// "" finds out.
 	Era upstream.Era
+	// First is the key whose session readiness asks and keeps: clients of that
+	// key find it open.
+	First upstream.Key
 	// Hold is how long a request waits for a workload that is not there (P1).
 	Hold time.Duration
 	// Idle ends a shared session that nobody uses.

@@ -145,12 +145,12 @@ func (f *finding) start() {
 // shake makes the process that the key of anonymous clients shares, within
 // life.
 func (p *Pool) shake(life context.Context) error {
-	in, begin, err := p.find(upstream.Key{})
+	in, begin, err := p.find(p.first())
 	if err != nil {
 		return err
 	}
 	if begin {
-		p.begin(life, upstream.Key{}, in, 0, p.cfg.Startup)
+		p.begin(life, p.first(), in, 0, p.cfg.Startup)
 	}
 	<-in.ready
 	return in.err
@@ -204,8 +204,8 @@ func (f *finding) finish() (upstream.Era, error) {
 // dismiss ends the process that initialize was tried on.
 func (p *Pool) dismiss() {
 	p.mu.Lock()
-	in := p.instances[upstream.Key{}]
-	delete(p.instances, upstream.Key{})
+	in := p.instances[p.first()]
+	delete(p.instances, p.first())
 	p.mu.Unlock()
 	if in != nil {
 		in.proc.finish(EndProbe, errFoundOut)

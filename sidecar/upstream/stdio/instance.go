@@ -36,11 +36,19 @@ func (p *Pool) Instance(ctx context.Context, key upstream.Key) (upstream.Lease, 
 	return p.instance(ctx, key, p.cfg.Hold, p.cfg.Startup)
 }
 
-// greet says who a legacy workload is: it starts the process that anonymous
-// clients without capabilities share, and keeps it. It does not wait for room
+// first is the key of the process that readiness asks (P7).
+func (p *Pool) first() upstream.Key {
+	if p.hub != nil {
+		return upstream.Key{} // it serves everybody
+	}
+	return p.cfg.First
+}
+
+// greet says who a legacy workload is: it starts the process of the first key,
+// and keeps it. It does not wait for room
 // or for a workload that is not there.
 func (p *Pool) greet(ctx context.Context, startup time.Duration) (upstream.Info, error) {
-	lease, err := p.instance(ctx, upstream.Key{}, 0, startup)
+	lease, err := p.instance(ctx, p.first(), 0, startup)
 	if errors.Is(err, upstream.ErrBusy) {
 		if info, ok := p.living(ctx); ok {
 			return info, nil

@@ -42,6 +42,9 @@ type Config struct {
 	// Era is how the workload is spoken to, where that is configured (B1.1);
 	// "" finds out.
 	Era upstream.Era
+	// First is the key whose process readiness asks and keeps: clients of that
+	// key find it started.
+	First upstream.Key
 	// Idle ends a process with nothing in flight and no client listening
 	// (P15).
 	Idle time.Duration
