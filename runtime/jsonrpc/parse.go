@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 
 	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
@@ -20,7 +21,7 @@ func Parse(data []byte, policy strictjson.Policy) (*Message, error) {
 		if strictjson.IsGrammar(err) {
 			return nil, &ParseError{Code: CodeParse, Message: "body is not valid JSON", cause: err}
 		}
-		return nil, &ParseError{Code: CodeInvalidRequest, Message: "message refused", ID: RecoverID(data), cause: err}
+		return nil, &ParseError{Code: CodeInvalidRequest, Message: "message refused: " + refused(err), ID: RecoverID(data), cause: err}
 	}
 	if !strictjson.IsObject(p.msg.Raw) {
 		return nil, &ParseError{Code: CodeInvalidRequest, Message: "message is not a JSON object"}
@@ -29,6 +30,17 @@ func Parse(data []byte, policy strictjson.Policy) (*Message, error) {
 		return nil, &ParseError{Code: CodeInvalidRequest, Message: text, ID: p.msg.ID}
 	}
 	return &p.msg, nil
+}
+
+// refused says what the policy does not take, in words of its own: nothing of
+// the message is shown.
+func refused(err error) string {
+	for _, kind := range []error{strictjson.ErrDuplicate, strictjson.ErrMembers, strictjson.ErrDepth} {
+		if errors.Is(err, kind) {
+			return kind.Error()
+		}
+	}
+	return "not allowed here"
 }
 
 // parser collects the envelope while it is scanned. The message is embedded so
