@@ -13,14 +13,11 @@ import (
 // lastWords is how many lines of stderr a failure is told with.
 const lastWords = 10
 
-// final reports whether a failure of the first handshake will not pass: a
-// server that is not listening yet, or answers 503 meanwhile, may still come.
-func final(s config.WorkloadStatus) bool {
-	switch s.Reason {
-	case config.ReasonRefused, config.ReasonHTTPStatus, config.ReasonAgentUnreachable:
-		return false
-	}
-	return s.State == config.WorkloadFailed
+// final reports whether a failure of the first handshake will not pass. That of
+// a command is; a server with a port may not be listening yet, or answer 503
+// meanwhile, and asking again costs nothing.
+func (o *Options) final(s config.WorkloadStatus) bool {
+	return s.State == config.WorkloadFailed && len(o.Command) > 0 && s.Reason != config.ReasonAgentUnreachable
 }
 
 // explain words why the workload could not be served.

@@ -92,14 +92,14 @@ func TestFailuresAreExplained(t *testing.T) {
 		"nobody there":         {o: url, s: config.WorkloadStatus{Reason: config.ReasonRefused}, want: "nobody listens at http://127.0.0.1:3000/mcp, for 10s"},
 		"a wrong path":         {o: url, s: config.WorkloadStatus{Reason: config.ReasonHTTPStatus}, cause: &peer.Failure{Reason: peer.Status, Status: 404}, want: "status 404"},
 		"an answer with control characters": {o: url, s: config.WorkloadStatus{Reason: config.ReasonBadHandshake}, cause: errors.New("a\x1b[2Jb"),
-			want: "as an MCP server does: a [2Jb", final: true},
+			want: "as an MCP server does: a [2Jb"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.s.State = config.WorkloadFailed
 			if got := test.o.explain(test.s, test.cause, test.kept).Error(); !strings.Contains(got, test.want) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
-			if got := final(test.s); got != test.final {
+			if got := test.o.final(test.s); got != test.final {
 				t.Errorf("final: %v", got)
 			}
 		})

@@ -106,7 +106,7 @@ func (o *Options) start(ctx context.Context, address string, w *watch, held *std
 			o.warn(address)
 			held.release()
 			return nil
-		case final(now.status), late && now.status.State == config.WorkloadFailed:
+		case o.final(now.status), late && now.status.State == config.WorkloadFailed:
 			return o.explain(now.status, now.err, held.last(lastWords))
 		}
 		select {

@@ -21,7 +21,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	for _, main := range []string{"sidecar/cmd/mcp-sidecar", "sidecar/cmd/mcp-agent", "test/workloads/testworkload", "test/conformance/cmd/conformance-workload"} {
+	for _, main := range []string{"sidecar/cmd/mcp-sidecar", "sidecar/cmd/mcp-agent", "test/workloads/testworkload", "test/workloads/badworkload", "test/conformance/cmd/conformance-workload"} {
 		if _, err := program.BuildInto(dir, main); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
