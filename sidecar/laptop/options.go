@@ -34,6 +34,9 @@ type Options struct {
 	// Listen is the address to serve on; Admin and Metrics are those for probes
 	// and metrics, which are not served when empty.
 	Listen, Admin, Metrics string
+	// ClientRoots: clients without sessions that offer roots are asked for them
+	// (B6.5).
+	ClientRoots bool
 	// Startup bounds the first handshake, and those of later processes.
 	Startup time.Duration
 	// Screen is where the first screen goes, Notes what happens later and the

@@ -33,6 +33,7 @@ func Run(ctx context.Context, o Options) error {
 		Version:          config.BootVersion,
 		Server:           config.ServerRef{Namespace: "local", Name: "local", UID: "local"},
 		Workload:         workload,
+		ClientRoots:      o.ClientRoots,
 		Clocks:           config.NewClocks(drainSeconds),
 		ContractVersions: config.ContractVersions(),
 	}

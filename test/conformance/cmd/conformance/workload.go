@@ -103,7 +103,7 @@ func startWorkload(ctx context.Context, o *options, revisions string) (*workload
 // backs are.
 func startSidecar(ctx context.Context, o *options, back string) (*workload, error) {
 	era, binding, _ := strings.Cut(back, "-")
-	args := []string{"run", "--listen", "127.0.0.1:0"}
+	args := []string{"run", "--listen", "127.0.0.1:0", "--client-roots"}
 	var behind *workload
 	if binding == "stdio" {
 		args = append(args, "--stdio", "--", o.workload, "-stdio", "-revisions", era)
