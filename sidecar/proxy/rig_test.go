@@ -166,6 +166,12 @@ func ring(t testing.TB) *seal.Keyring {
 // serveAs serves it before a workload of an era; edits change the proxy.
 func serveAs(t testing.TB, s script, era upstream.Era, edits ...func(*proxy.Config)) *rig {
 	t.Helper()
+	return servePool(t, s, era, func(*upstdio.Config) {}, edits...)
+}
+
+// servePool does the same with other settings of the processes.
+func servePool(t testing.TB, s script, era upstream.Era, alter func(*upstdio.Config), edits ...func(*proxy.Config)) *rig {
+	t.Helper()
 	r := &rig{t: t, child: &local{file: filepath.Join(t.TempDir(), "script")}, events: &events{}, ends: make(chan upstdio.End, 100)}
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -181,6 +187,7 @@ func serveAs(t testing.TB, s script, era upstream.Era, edits ...func(*proxy.Conf
 		r.events.noise = append(r.events.noise, line)
 	}
 	cfg.Hooks.Ended = func(why upstdio.End, _ agent.Exit) { r.ends <- why }
+	alter(&cfg)
 	r.pool = upstdio.New(cfg)
 	pc := proxy.Config{Workload: r.pool, Name: "fallback", Version: "9", Keys: ring(t), Hooks: r.events.hooks()}
 	for _, edit := range edits {
