@@ -64,6 +64,9 @@ func reverseParams(m *jsonrpc.Message) []byte {
 			edits = append(edits, strictjson.Delete("task"))
 		}
 	}
+	if bytes.Contains(m.Meta, []byte(mcp.MetaRelatedTask)) {
+		edits = append(edits, strictjson.Delete("_meta", mcp.MetaRelatedTask)) // no task of the client's
+	}
 	edits = append(edits, vendorKeys(m)...)
 	if edits == nil {
 		return m.Params

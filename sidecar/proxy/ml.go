@@ -62,7 +62,7 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := request(x, &modernCall{p: p, x: x, cancel: cancel})
-	answer, err := p.call(ctx, lease.Leg, r)
+	answer, err := p.callTool(ctx, lease.Leg, r)
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err)), repeatable(r.Method, err)
 	}

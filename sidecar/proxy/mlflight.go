@@ -196,7 +196,7 @@ func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answ
 	r := request(x, f)
 	go func() {
 		defer cancel(nil)
-		answer, err := p.call(life, lease.Leg, r)
+		answer, err := p.callTool(life, lease.Leg, r)
 		d.leave(f)
 		release()
 		if err == nil && answer.Err == nil && !f.asked.Load() {

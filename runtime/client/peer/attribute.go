@@ -10,10 +10,11 @@ func (p *Peer) owner(via *Call) *Call {
 	return p.sole(func(c *Call) bool { return mayAsk(c.method) })
 }
 
-// mayAsk lists the methods during which a server may ask the client (B6.1).
+// mayAsk lists the methods during which a server may ask the client (B6.1,
+// B12.10).
 func mayAsk(method string) bool {
 	switch method {
-	case "tools/call", "prompts/get", "resources/read":
+	case "tools/call", "prompts/get", "resources/read", "tasks/result":
 		return true
 	}
 	return false
