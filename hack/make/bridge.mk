@@ -1,0 +1,5 @@
+##@ Bridge
+
+.PHONY: bridge
+bridge: ## Clients of every revision in front of workloads of every revision, over HTTP and stdio, through the sidecar.
+	@$(LAYER) -name bridge -budget 3m -- go test -v ./test/bridge $(ARGS)

@@ -1,0 +1,91 @@
+package bridge
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/test/testkit/program"
+)
+
+// patience bounds every wait; only a broken program reaches it.
+const patience = 60 * time.Second
+
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "bridge-bin-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	for _, main := range []string{"sidecar/cmd/mcp-sidecar", "test/conformance/cmd/conformance-workload"} {
+		if _, err := program.BuildInto(dir, main); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	bin = dir
+	return m.Run()
+}
+
+// launch starts a program and returns the first URL that it prints. It must end
+// with 0 when it is told to at the end of the test.
+func launch(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(bin, name), args...)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	cmd.Stderr = &log
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	url, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			if i := strings.Index(lines.Text(), "http://"); i >= 0 {
+				select {
+				case url <- strings.TrimSpace(lines.Text()[i:]):
+				default: // only the first counts
+				}
+			}
+		}
+		close(url)
+		ended <- cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // the exit code tells
+		kill := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+		defer kill.Stop()
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if t.Failed() {
+			t.Logf("---- %s %s\n%s", name, strings.Join(args, " "), log.String())
+		}
+	})
+	select {
+	case at := <-url:
+		if at == "" {
+			t.Fatalf("%s ended without a URL", name)
+		}
+		return at
+	case <-time.After(patience):
+		t.Fatalf("%s prints no URL", name)
+	}
+	return ""
+}
