@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -62,6 +63,9 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := request(x, &modernCall{p: p, x: x, cancel: cancel})
+	if w, _ := mcp.Lookup(in.Revision); r.Method == mcp.MethodComplete && !w.CompletionContext {
+		r.Edits = append(r.Edits, strictjson.Delete("context")) // B11.9
+	}
 	answer, err := p.callTool(ctx, lease.Leg, r)
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err)), repeatable(r.Method, err)

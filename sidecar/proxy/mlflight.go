@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy/older"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/park"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
@@ -82,7 +83,16 @@ func (f *flight) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrp
 		defer stop()
 		go f.reassure(waiting, token)
 	}
-	return f.exchange.Ask(ctx, q)
+	result, bad := f.exchange.Ask(ctx, q)
+	if bad == nil && q.Method == mcp.MethodCreateMessage {
+		p, _ := mcp.Lookup(f.lease.Init().Revision)
+		var ok bool
+		if result, ok = older.Sampled(p, result); !ok {
+			f.p.lossy(LossyAnswer)
+			return nil, internal("the client's answer cannot be said in this revision", mcp.ReasonNotInRevision)
+		}
+	}
+	return result, bad
 }
 
 // reassure keeps the clock of the workload's own handler from running out.

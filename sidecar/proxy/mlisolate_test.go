@@ -1,6 +1,9 @@
 package proxy_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCallsOfStrangersHaveTheProcessToThemselves(t *testing.T) { // P5, R23, section 19 item 4
 	r := serve(t, plain(script{"tools/call": asking}))
@@ -28,5 +31,31 @@ func TestListsAreThoseOfWhatTheClientDeclares(t *testing.T) { // P7, B3.2
 	}
 	if r.child.starts != 3 {
 		t.Errorf("%d processes for three fingerprints", r.child.starts)
+	}
+}
+
+func TestACompletionSaysOnlyWhatTheWorkloadKnows(t *testing.T) { // B11.9
+	for revision, want := range map[string]string{
+		"2025-03-26": `{"ref":{},"argument":{}}}`,
+		"2025-06-18": `{"ref":{},"argument":{},"context":{"a":1}}}`,
+	} {
+		r := serve(t, plain(script{"initialize": {`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"` + revision + `","capabilities":{"completions":{}},"serverInfo":{"name":"c","version":"1"}}}`}}))
+		got := saw([]byte(r.modern().call("completion/complete", `{"ref":{},"argument":{},"context":{"a":1}}`)))
+		if _, params, _ := strings.Cut(got, `"params":`); params != want {
+			t.Errorf("%s: the workload saw %s", revision, got)
+		}
+	}
+}
+
+func TestASampledAnswerIsSaidInTheWorkloadsRevision(t *testing.T) { // B14.6
+	r := serve(t, plain(script{
+		"tools/call": {`{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`},
+		"response":   {`{"jsonrpc":"2.0","id":2,"result":{"content":[],"saw":$LINE}}`},
+	}))
+	c := r.declaring(`{"sampling":{}}`)
+	_, state := questionsOf(t, c.call("tools/call", `{"name":"x"}`))
+	got := c.call("tools/call", again(`{"name":"x"}`, `{"sampling-1":{"role":"assistant","model":"m","content":[{"type":"text","text":"t"}]}}`, state))
+	if saw([]byte(got)) != `{"jsonrpc":"2.0","id":1,"result":{"role":"assistant","model":"m","content":{"type":"text","text":"t"}}}` {
+		t.Error(got)
 	}
 }

@@ -84,10 +84,11 @@ type Hooks struct {
 
 // Reasons of Hooks.Lossy.
 const (
-	LossyReverse      = "reverse_refused"      // a request that no client can be asked
-	LossyLog          = "log_not_wanted"       // a log message without logLevel (W23.5)
-	LossyNotification = "notification_dropped" // nobody to tell
-	LossyCursor       = "cursor_ended"         // a cursor that never ends (R2)
+	LossyReverse      = "reverse_refused"        // a request that no client can be asked
+	LossyLog          = "log_not_wanted"         // a log message without logLevel (W23.5)
+	LossyNotification = "notification_dropped"   // nobody to tell
+	LossyAnswer       = "answer_not_in_revision" // a client's answer that the workload's revision cannot say
+	LossyCursor       = "cursor_ended"           // a cursor that never ends (R2)
 )
 
 // Proxy is the dispatch.Server; see New. All methods may be called
