@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/paramheader"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -62,6 +63,8 @@ type Request struct {
 	// the session's.
 	ClientCapabilities []byte
 	ClientInfo         []byte
+	// Fields are the Mcp-Param headers that came with a modern call, decoded.
+	Fields []paramheader.Field
 	// Channel may be nil: then nothing but the answer can be sent.
 	Channel Channel
 }
@@ -124,6 +127,10 @@ func (x *Exchange) ClientCapabilities() []byte { return x.req.ClientCapabilities
 // ClientInfo is the raw self-reported identity of the client; nil if it gave
 // none. No decision may rest on it (W6.8).
 func (x *Exchange) ClientInfo() []byte { return x.req.ClientInfo }
+
+// Fields are the Mcp-Param headers that came with the request: what no schema
+// asks for among them is for whoever the request is passed on to (W15.8).
+func (x *Exchange) Fields() []paramheader.Field { return x.req.Fields }
 
 // LogLevel is the level that a modern request asks log messages for; empty
 // means none at all (W23.5).

@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/paramheader"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
@@ -19,7 +21,9 @@ type errand struct {
 	principal string
 	// envelope is the raw _meta of requests of our own for the same caller.
 	envelope []byte
-	request  peer.Request
+	// fields are the Mcp-Param headers that the client sent.
+	fields  []paramheader.Field
+	request peer.Request
 }
 
 // run makes the request. What the workload certainly did not run, or only
@@ -65,15 +69,25 @@ func (e *errand) mirror(ctx context.Context, fresh bool) (name string, fields []
 	if m.Name != mcp.MethodToolsCall || name == "" {
 		return name, nil
 	}
-	t, known := e.tool(ctx, name, fresh)
-	if !known || t.params == nil {
-		return name, nil
+	t, _ := e.tool(ctx, name, fresh)
+	for _, f := range e.fields {
+		if !t.repeats(f.Name) {
+			fields = append(fields, peer.Field(f)) // nobody here knows what it is (W15.8)
+		}
+	}
+	if t.params == nil {
+		return name, fields
 	}
 	arguments, _ := strictjson.Get(e.request.Params, "arguments")
 	for _, f := range t.params.Fields(arguments) {
 		fields = append(fields, peer.Field(f))
 	}
 	return name, fields
+}
+
+// repeats reports whether a header is one that the tool's schema asks for.
+func (t tool) repeats(header string) bool {
+	return slices.ContainsFunc(t.params, func(p paramheader.Param) bool { return strings.EqualFold(p.Header, header) })
 }
 
 // tool is what is known of a tool, after asking for the list where nothing is.

@@ -67,6 +67,7 @@ func (p *Proxy) mmErrand(x *dispatch.Exchange, conv upstream.Conversation) (*err
 		conv:      conv,
 		principal: x.Principal(),
 		envelope:  bareEnvelope(x.Msg.Meta),
+		fields:    x.Fields(),
 		request: peer.Request{
 			Method: x.Msg.Method,
 			Params: params,

@@ -93,16 +93,17 @@ func inFront(t *testing.T, p *page) *rig {
 }
 
 func echoCall(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message) {
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","content":[],"version":%q,"method":%q,"name":%q,"region":%q,"session":%q,"auth":%q}}`, m.ID,
-		r.Header.Get("Mcp-Protocol-Version"), r.Header.Get("Mcp-Method"), r.Header.Get("Mcp-Name"), r.Header.Get("Mcp-Param-Region"), r.Header.Get("Mcp-Session-Id"), r.Header.Get("Authorization"))
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","content":[],"version":%q,"method":%q,"name":%q,"region":%q,"session":%q,"auth":%q,"other":%q}}`, m.ID,
+		r.Header.Get("Mcp-Protocol-Version"), r.Header.Get("Mcp-Method"), r.Header.Get("Mcp-Name"), r.Header.Get("Mcp-Param-Region"), r.Header.Get("Mcp-Session-Id"), r.Header.Get("Authorization"), r.Header.Get("Mcp-Param-Else"))
 }
 
 const annotated = `{"name":"höhe","inputSchema":{"type":"object","properties":{"r":{"type":"string","x-mcp-header":"Region"}}}}`
 
-func TestHeadersAreRebuiltFromTheBody(t *testing.T) { // B5.7, B5.8, B5.11, B14.8, W15.20
+func TestHeadersAreRebuiltFromTheBody(t *testing.T) { // B5.7, B5.8, B5.11, B14.8, W15.8, W15.20
 	p := &page{tool: func() string { return annotated }, call: echoCall}
 	r := inFront(t, p)
 	const want = `"version":"2026-07-28","method":"tools/call","name":"=?base64?aMO2aGU=?=","region":"eu","session":"","auth":""`
+	const also = `"other":"as it is"`
 	c := r.legacy()
 	if got := c.call("tools/call", `{"name":"höhe","arguments":{"r":"eu"}}`); !strings.Contains(got, want) {
 		t.Error(got)
@@ -121,9 +122,10 @@ func TestHeadersAreRebuiltFromTheBody(t *testing.T) { // B5.7, B5.8, B5.11, B14.
 		h.Set("Mcp-Method", "tools/call")
 		h.Set("Mcp-Name", "=?base64?aMO2aGU=?=")
 		h.Set("Mcp-Param-Region", "=?base64?ZXU=?=") // the client's own spelling
+		h.Set("Mcp-Param-Else", "as it is")          // no annotation asks for it (W15.8)
 		h.Set("Authorization", "Bearer secret")
 	}).rest()
-	if len(got.messages) != 1 || !strings.Contains(got.messages[0], want) {
+	if len(got.messages) != 1 || !strings.Contains(got.messages[0], want) || !strings.Contains(got.messages[0], also) {
 		t.Error(got.messages)
 	}
 }

@@ -2,6 +2,8 @@ package streamable
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
@@ -37,7 +39,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 	info, _ := strictjson.Get(p.msg.Meta, mcp.MetaClientInfo)
 	req := dispatch.Request{
 		Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity, Caller: p,
-		ClientCapabilities: capabilities, ClientInfo: info,
+		ClientCapabilities: capabilities, ClientInfo: info, Fields: p.fields(),
 	}
 	if o, answered := p.s.dispatcher.Answer(p.r.Context(), req); answered {
 		status := http.StatusNotFound // W14.12, W14.13
@@ -153,6 +155,35 @@ func (p *posted) params() *refusal {
 		return mismatch(p.msg.ID, err.Error())
 	}
 	return nil
+}
+
+// Bounds of the Mcp-Param fields that are handed on (P25).
+const (
+	maxParams     = 32
+	maxParamBytes = 8 << 10
+)
+
+// fields are the Mcp-Param headers of a call, in order, nil when there are none
+// or more than may be.
+func (p *posted) fields() (out []paramheader.Field) {
+	if p.msg.Method != mcp.MethodToolsCall {
+		return nil
+	}
+	size := 0
+	for name, values := range p.r.Header {
+		if !strings.HasPrefix(name, paramheader.Prefix) {
+			continue
+		}
+		text, ok := paramheader.Decode(values[0])
+		if size += len(name) + len(values[0]); size > maxParamBytes || len(out) == maxParams {
+			return nil
+		}
+		if ok {
+			out = append(out, paramheader.Field{Name: name, Value: text})
+		}
+	}
+	slices.SortFunc(out, func(a, b paramheader.Field) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 func missingEnvelope(id jsonrpc.ID) *refusal {
