@@ -75,7 +75,7 @@ func scopes() []scope {
 		{
 			dir: "sidecar/cmd",
 			allow: []string{
-				"~/runtime", "~/sidecar", "github.com/prometheus", "golang.org/x/sys", "github.com/spf13/cobra",
+				"~/runtime", "~/sidecar", "github.com/prometheus", "golang.org/x/sys", "github.com/spf13/cobra", "github.com/spf13/pflag",
 			},
 			why: "the data plane is the protocol library, its metrics and the kernel, and reads no Kubernetes API (D6)",
 		},
