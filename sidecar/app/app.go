@@ -134,7 +134,11 @@ func (a *App) useKeys() error {
 
 func (a *App) useLive() (err error) {
 	if a.cfg.LiveDir == "" {
-		a.live, err = live.Fixed(config.DefaultLive())
+		fixed := config.DefaultLive()
+		if a.cfg.Live != nil {
+			fixed = *a.cfg.Live
+		}
+		a.live, err = live.Fixed(fixed)
 		return err
 	}
 	a.live = &live.Store{Dir: a.cfg.LiveDir, Changed: a.liveChanged}

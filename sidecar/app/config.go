@@ -27,6 +27,8 @@ type Config struct {
 	// LiveDir and KeysDir are the mounts. Without LiveDir the defaults hold;
 	// without KeysDir a key is made that lives as long as the process.
 	LiveDir, KeysDir string
+	// Live holds where there is no LiveDir; nil: the defaults.
+	Live *config.Live
 	// AgentSocket is where the agent of a Stdio workload listens, HookSocket
 	// where we listen for hooks; without the latter there are none.
 	AgentSocket, HookSocket string

@@ -37,6 +37,8 @@ type Options struct {
 	// ClientRoots: clients without sessions that offer roots are asked for them
 	// (B6.5).
 	ClientRoots bool
+	// HTTPSSE serves the HTTP+SSE transport of 2024-11-05 on the same URL.
+	HTTPSSE bool
 	// Startup bounds the first handshake, and those of later processes.
 	Startup time.Duration
 	// Screen is where the first screen goes, Notes what happens later and the

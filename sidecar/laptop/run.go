@@ -45,6 +45,9 @@ func Run(ctx context.Context, o Options) error {
 	c.PodUID = "local"
 	c.Public, c.Admin, c.Metrics = o.Listen, o.Admin, o.Metrics
 	c.LiveDir, c.KeysDir, c.HookSocket, c.AgentSocket = "", "", "", ""
+	live := config.DefaultLive()
+	live.Protocol.HTTPSSE = o.HTTPSSE
+	c.Live = &live
 	// No endpoints have to move, and nobody else takes over.
 	c.Drain = drain.Clocks{Drain: c.Drain.Drain}
 	c.Log = o.Log

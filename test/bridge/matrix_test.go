@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client"
+	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
 
@@ -20,15 +21,16 @@ func TestEveryClientWithEveryWorkload(t *testing.T) {
 				t.Parallel()
 				url := sidecar(t, back, binding)
 				for _, front := range mcp.Revisions() {
-					t.Run("client "+front, func(t *testing.T) { converse(t, url, front, back) })
+					t.Run("client "+front, func(t *testing.T) { converse(t, client.HTTP{URL: url, NoSSE: true}, front, back) })
 				}
+				t.Run("client over HTTP+SSE", func(t *testing.T) { converse(t, older{client.HTTP{URL: url}}, mcp.Revision20241105, back) })
 			})
 		}
 	}
 }
 
 func sidecar(t *testing.T, back, binding string) string {
-	args := []string{"run", "--listen", "127.0.0.1:0"}
+	args := []string{"run", "--http-sse", "--listen", "127.0.0.1:0"}
 	if binding == "stdio" {
 		args = append(args, "--stdio", "--", filepath.Join(bin, "conformance-workload"), "-stdio", "-revisions", back)
 	} else {
@@ -36,6 +38,18 @@ func sidecar(t *testing.T, back, binding string) string {
 	}
 	return launch(t, "mcp-sidecar", args...)
 }
+
+// older reaches a server over HTTP+SSE only (P17).
+type older struct{ client.HTTP }
+
+func (o older) Binding() mcp.Binding { return mcp.HTTPSSE }
+
+func (o older) Dial(ctx context.Context, w client.Wiring) (peer.Link, error) {
+	return o.DialOlder(ctx, w)
+}
+
+// OlderBinding leaves no other way.
+func (older) OlderBinding() (mcp.Binding, bool) { return mcp.HTTPSSE, false }
 
 // capable answers what servers ask.
 var capable = client.Handlers{
@@ -48,10 +62,10 @@ var capable = client.Handlers{
 }
 
 // converse does what both sides know.
-func converse(t *testing.T, url, front, back string) {
+func converse(t *testing.T, at client.Target, front, back string) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
-	c, err := client.Connect(ctx, client.Options{Server: client.HTTP{URL: url, NoSSE: true}, Revision: front, Handlers: capable, Reconnect: client.Reconnect{Never: true}})
+	c, err := client.Connect(ctx, client.Options{Server: at, Revision: front, Handlers: capable, Reconnect: client.Reconnect{Never: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,7 @@ not wait.`,
 	f.StringVar(&o.Listen, "listen", laptop.DefaultListen, "address to serve on; port 0 is a free one")
 	f.DurationVar(&o.Startup, "startup", 0, "how long the server may take to answer first (default 2m for a command, 10s for a URL)")
 	f.BoolVar(&o.ClientRoots, "client-roots", false, "ask clients of 2026-07-28 for their roots when the server wants them")
+	f.BoolVar(&o.HTTPSSE, "http-sse", false, "serve HTTP+SSE of 2024-11-05 on the same URL too")
 	f.StringVar(&o.Admin, "admin", "", "address for probes and status; empty: not served")
 	f.StringVar(&o.Metrics, "metrics", "", "address for metrics; empty: not served")
 	return cmd
