@@ -31,6 +31,11 @@ const VendorPrefix = "dev.fairlead/"
 // asks clients of 2026-07-28 for it (B7.2, P21).
 const MetaInputKey = VendorPrefix + "inputKey"
 
+// MetaNeeds is where a tool of a legacy server lists the client capabilities
+// that a call of it cannot do without, so that a bridge refuses clients of
+// 2026-07-28 who lack one before the call begins (B7.15).
+const MetaNeeds = VendorPrefix + "needs"
+
 // ForgedFromClient reports whether a _meta key means something only when we
 // set it, so that a client's own is removed before anything reads it (P14).
 func ForgedFromClient(key string) bool {

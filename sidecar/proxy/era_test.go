@@ -138,7 +138,7 @@ func TestErrorsAcrossEras(t *testing.T) { // B16
 		{"-32002", ``, "resources/read", `{"code":-32002,"message":"m","x":1}`, `{"code":-32602,"message":"m","data":{"uri":"q:r"}}`},
 		{"-32002", `[1]`, "resources/read", `{"code":-32002,"message":"m","data":[1],"x":1}`, `{"code":-32602,"message":"m","data":{"uri":"q:r"}}`},
 		{"-32002", `{"y":1}`, "tools/call", `{"code":-32002,"message":"m","data":{"y":1},"x":1}`, `{"code":-32603,"message":"m","data":{"originalCode":-32002,"originalData":{"y":1}}}`},
-		{"-32042", `{"elicitations":[{"url":"https://a"}]}`, "tools/call", `{"code":-32603,"message":"m https://a","data":{"originalCode":-32042,"originalData":{"elicitations":[{"url":"https://a"}]}}}`, `{"code":-32021,"message":"the workload asked for what the client did not declare","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}`},
+		{"-32042", `{"elicitations":[{"url":"https://a"}]}`, "tools/call", `{"code":-32603,"message":"m https://a","data":{"originalCode":-32042,"originalData":{"elicitations":[{"url":"https://a"}]}}}`, `{"code":-32021,"message":"the workload needs what the client did not declare","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}`},
 		{"-32000", `1.0`, "tools/call", `{"code":-32000,"message":"m","data":1.0,"x":1}`, `{"code":-32000,"message":"m","data":1.0,"x":1}`},
 		{"-32050", ``, "tools/call", `{"code":-32050,"message":"m","x":1}`, `{"code":-32603,"message":"m","data":{"originalCode":-32050}}`}, // W2.4
 		{"-32602", `{"z":[]}`, "tools/call", `{"code":-32602,"message":"m","data":{"z":[]},"x":1}`, `{"code":-32602,"message":"m","data":{"z":[]},"x":1}`},

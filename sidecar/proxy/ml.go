@@ -27,6 +27,15 @@ func (p *Proxy) ml(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	if level := x.LogLevel(); level != "" && !mcp.LogLevel(level) {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "unknown log level")) // W23.8
 	}
+	if x.Msg.Method == mcp.MethodToolsCall {
+		raw, _ := strictjson.Get(x.Msg.Params, "name")
+		name, _ := strictjson.String(raw)
+		for _, c := range p.tools.needs(name) {
+			if !c.Declared(x.ClientCapabilities()) {
+				return dispatch.Fail(lacking(c)) // B7.15
+			}
+		}
+	}
 	if p.mlMayAsk(x) {
 		return p.mlAsk(ctx, x)
 	}

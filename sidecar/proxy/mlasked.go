@@ -91,7 +91,7 @@ func lacking(c mcp.Capability) *jsonrpc.Error {
 	object, _ := strictjson.Splice([]byte(`{}`), strictjson.Set([]byte(`{}`), c.Path()...))
 	return &jsonrpc.Error{
 		Code:    mcp.CodeMissingCapability,
-		Message: "the workload asked for what the client did not declare",
+		Message: "the workload needs what the client did not declare",
 		Data:    append(append([]byte(`{"requiredCapabilities":`), object...), '}'),
 	}
 }

@@ -59,3 +59,13 @@ func TestASampledAnswerIsSaidInTheWorkloadsRevision(t *testing.T) { // B14.6
 		t.Error(got)
 	}
 }
+
+func TestAToolThatSaysWhatItNeeds(t *testing.T) { // B7.15
+	r := serve(t, plain(script{
+		"tools/list": {`{"jsonrpc":"2.0","id":$ID,"result":{"tools":[{"name":"x","inputSchema":{"type":"object"},"_meta":{"dev.fairlead/needs":["sampling"]}}]}}`},
+		"tools/call": {`{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},
+	}))
+	r.modern().call("tools/list", "")
+	r.modern().want("tools/call", `{"name":"x"}`, `{"code":-32021,"message":"the workload needs what the client did not declare","data":{"requiredCapabilities":{"sampling":{}}}}`)
+	r.declaring(`{"sampling":{}}`).want("tools/call", `{"name":"x"}`, complete)
+}

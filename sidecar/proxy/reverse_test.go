@@ -158,7 +158,7 @@ func TestAModernClientIsNotAskedForWhatItDidNotDeclare(t *testing.T) { // B6.2, 
 				"notifications/cancelled": {},
 			}))
 			res := r.declaring(caps).request("1", "tools/call", `{"name":"x"}`).rest()
-			const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"the workload asked for what the client did not declare","data":{"requiredCapabilities":{"elicitation":{"form":{}}}}}}`
+			const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"the workload needs what the client did not declare","data":{"requiredCapabilities":{"elicitation":{"form":{}}}}}}`
 			if len(res.messages) != 1 || res.messages[0] != want || res.status != 400 {
 				t.Errorf("%d %v", res.status, res.messages)
 			}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/paramheader"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -27,7 +28,12 @@ type tool struct {
 	params paramheader.Params
 	// wrapped: the outputSchema's root is no object (B14.3).
 	wrapped bool
+	// needs are client capabilities that a call cannot do without (B7.15).
+	needs []mcp.Capability
 }
+
+// maxNeeds bounds them.
+const maxNeeds = 8
 
 // toolbox remembers the tools that each caller was shown. The zero value is
 // ready. All methods may be called concurrently.
@@ -102,6 +108,13 @@ func readTool(item []byte) (t tool) {
 		kind, _ := strictjson.Get(output, "type")
 		t.wrapped = string(kind) != `"object"`
 	}
+	needs, _ := strictjson.GetPath(item, "_meta", mcp.MetaNeeds)
+	strictjson.Elements(needs, func(one []byte) bool {
+		if c, ok := strictjson.String(one); ok && c != "" {
+			t.needs = append(t.needs, mcp.Capability(c))
+		}
+		return len(t.needs) < maxNeeds
+	})
 	return t
 }
 
@@ -131,6 +144,18 @@ func (b *toolbox) schema(name string) (schema []byte, known bool) {
 		}
 	}
 	return nil, known
+}
+
+// needs are what a tool cannot do without, whoever was shown it.
+func (b *toolbox) needs(name string) []mcp.Capability {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.sets {
+		if t, ok := s.tools[name]; ok && !s.stale {
+			return t.needs
+		}
+	}
+	return nil
 }
 
 // changed notes that the workload's list has changed: what is known counts no

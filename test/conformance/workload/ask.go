@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/server"
 )
 
@@ -59,7 +60,7 @@ func (w *Workload) addAsking() error {
 			func(c *server.Context, in messageArgs) (string, error) {
 				return userSaid(c, "user", form(in.Message, askUser))
 			}),
-		s.AddTool(server.Tool{Name: "test_missing_capability", Description: "Needs a client with a model"}, sampleOnce),
+		s.AddTool(server.Tool{Name: "test_missing_capability", Description: "Needs a client with a model", Meta: json.RawMessage(`{"` + mcp.MetaNeeds + `":["sampling"]}`)}, sampleOnce),
 		s.AddTool(server.Tool{Name: "test_streaming_elicitation", Description: "Reports progress and asks the user"}, elicitStreaming),
 		s.AddTool(server.Tool{Name: "test_elicitation_sep1034_defaults", Description: "Asks with a form that has defaults"},
 			elicit("defaults", form("Please review and update the form fields with defaults", askDefaults))),
