@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -41,6 +42,12 @@ func (e *errand) run(ctx context.Context) (peer.Answer, error) {
 		case err != nil && !lost && repeatable(r.Method, err) && ctx.Err() == nil:
 			lost = true
 			continue
+		case err != nil && !negotiated && refusedUnread(err):
+			negotiated = true
+			// So answers a workload of another era; if that is what it is now,
+			// the next request is made as that era wants it (B1.5).
+			_, _ = e.conv.Discover(ctx)
+			return answer, err
 		case err != nil || answer.Err == nil:
 		case answer.Err.Code == mcp.CodeHeaderMismatch && !mirrored && e.conv.Headers():
 			mirrored = true
@@ -53,6 +60,13 @@ func (e *errand) run(ctx context.Context) (peer.Answer, error) {
 		}
 		return answer, err
 	}
+}
+
+// refusedUnread: an HTTP status instead of an answer, as servers give it that
+// miss a session.
+func refusedUnread(err error) bool {
+	var f *peer.Failure
+	return errors.As(err, &f) && f.Reason == peer.Status && f.Status >= 400 && f.Status < 500
 }
 
 // mirror is what the headers of the request repeat of its body, as it is sent

@@ -35,6 +35,13 @@ func TestAWorkloadWithoutAName(t *testing.T) { // B4.7
 	}
 }
 
+func TestADraftsDiscoverResult(t *testing.T) { // B1.6
+	r := serveAs(t, stateless(script{"server/discover": {`{"jsonrpc":"2.0","id":$ID,"result":{"supportedVersions":["2026-07-28"],"capabilities":{},"serverInfo":{"name":"draft","version":"1"}}}`}}), upstream.EraModern)
+	if _, got := r.initialize("2025-06-18", `{}`); got != `{"jsonrpc":"2.0","id":"init","result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"draft","version":"1"}}}` {
+		t.Error(got)
+	}
+}
+
 func TestTheEnvelopeOfALegacyClient(t *testing.T) { // B4.9, B5.2, B12.1, W36.21
 	r := serveAs(t, stateless(nil), upstream.EraModern)
 	for name, tc := range map[string]struct{ revision, in, want string }{
@@ -61,13 +68,14 @@ func TestTheEnvelopeOfALegacyClient(t *testing.T) { // B4.9, B5.2, B12.1, W36.21
 	}
 }
 
-func TestResultsOfModernWorkloadsForLegacyClients(t *testing.T) { // B5.6, B14.1, B14.3, B15.3
+func TestResultsOfModernWorkloadsForLegacyClients(t *testing.T) { // B0.1, B5.6, B14.1, B14.3, B14.7
 	r := serveAs(t, stateless(script{
 		"tools/list":          {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","tools":[{"name":"n","inputSchema":{"type":"object"},"outputSchema":{"type":"array"}}],"ttlMs":5,"cacheScope":"public","nextCursor":"c","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new"},"x":1.0}}}`},
 		"tools/list@c":        {`{"jsonrpc":"2.0","id":$ID,"result":{"tools":[]}}`},
 		"resources/read":      {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","contents":[],"ttlMs":5,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new"},"dev.fairlead/x":1}}}`},
 		"tools/call:n":        {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","content":[{"type":"text","text":"t"}],"structuredContent":[1.0],"ttlMs":1}}`},
 		"tools/call:link":     {`{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"resource_link","name":"n","uri":"a:b"}]}}`},
+		"tools/call:bad":      {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","content":[{"type":"text","text":"n must be a number"}],"isError":true}}`},
 		"tools/call:what":     {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"surprise"}}`},
 		"tools/call:task":     {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"task"}}`},
 		"completion/complete": {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","completion":{"values":[]}}}`},
@@ -78,6 +86,7 @@ func TestResultsOfModernWorkloadsForLegacyClients(t *testing.T) { // B5.6, B14.1
 	d.want("resources/read", `{"uri":"a:b"}`, `{"contents":[]}`)
 	d.want("tools/call", `{"name":"n"}`, `{"content":[{"type":"text","text":"t"}],"structuredContent":{"result":[1.0]},"ttlMs":1}`)
 	d.want("tools/call", `{"name":"link"}`, `{"content":[{"type":"resource_link","name":"n","uri":"a:b"}]}`)
+	d.want("tools/call", `{"name":"bad"}`, `{"content":[{"type":"text","text":"n must be a number"}],"isError":true}`)
 	d.want("completion/complete", `{}`, `{"completion":{"values":[]}}`)
 	for _, name := range []string{"what", "task"} {
 		d.want("tools/call", `{"name":"`+name+`"}`, `{"code":-32603,"message":"unsupported result type from workload","data":{"reason":"bad_response"}}`)

@@ -102,7 +102,7 @@ func TestSeveralQuestionsAtOnce(t *testing.T) { // B8.2, B8.3
 	}
 }
 
-func TestQuestionsThatStayUnanswered(t *testing.T) { // B0.4, B8.5, B8.6, B8.9, section 17
+func TestQuestionsThatStayUnanswered(t *testing.T) { // B0.4, B0.8, B8.5, B8.6, B8.9, section 17
 	const (
 		sample = `{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`
 		url    = `{"method":"elicitation/create","params":{"mode":"url","message":"who","url":"https://x"}}`
@@ -134,6 +134,11 @@ func TestQuestionsThatStayUnanswered(t *testing.T) { // B0.4, B8.5, B8.6, B8.9, 
 			asked, last := c.answering("1", "tools/call", `{"name":"x"}`, answers)
 			if len(asked) != tc.asked || !strings.Contains(last, tc.want) {
 				t.Errorf("asked %v, last %s", asked, last)
+			}
+			r.events.mu.Lock()
+			defer r.events.mu.Unlock()
+			if counted := len(r.events.lossy); counted > 0 != (tc.asked == 0) {
+				t.Errorf("counted %v", r.events.lossy)
 			}
 		})
 	}

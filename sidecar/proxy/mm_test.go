@@ -40,7 +40,7 @@ func params(t *testing.T, line string) string {
 	return string(bare)
 }
 
-func TestModernRequestsPassAsTheyAre(t *testing.T) { // B5.2, B5.3, B3.5
+func TestModernRequestsPassAsTheyAre(t *testing.T) { // B0.2, B3.5, B5.2, B5.3, B11.12
 	r := serveAs(t, stateless(nil), upstream.EraModern)
 	m := r.modern()
 	for name, tc := range map[string]struct{ in, want string }{
@@ -61,6 +61,9 @@ func TestModernRequestsPassAsTheyAre(t *testing.T) { // B5.2, B5.3, B3.5
 				}
 			}
 		})
+	}
+	if got := params(t, saw([]byte(m.call("prompts/list", `{"cursor":"a\u0062c"}`)))); got != `{"cursor":"a\u0062c","_meta":{}}` {
+		t.Errorf("a cursor: the workload saw %s", got)
 	}
 	if r.child.starts != 1 {
 		t.Errorf("%d processes", r.child.starts)

@@ -63,8 +63,11 @@ func TestASubscriptionEndsWithTheClientsStream(t *testing.T) { // W14.10, W18.6,
 
 func TestAListenThatIsRefused(t *testing.T) { // B16, W14.12
 	r := serveAs(t, stateless(script{"subscriptions/listen": {`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32601,"message":"no"}}`}}), upstream.EraModern)
-	res := r.modern().request(`5`, "subscriptions/listen", `{"notifications":{}}`).rest()
-	if res.status != 404 || len(res.messages) != 1 || res.messages[0] != `{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"no"}}` {
+	m := r.modern()
+	m.call("tools/list", "") // the process runs
+	res := m.request(`5`, "subscriptions/listen", `{"notifications":{}}`).rest()
+	// The head of a stream waits a moment for a refusal, and no longer (P4).
+	if res.status != 404 && res.status != 200 || len(res.messages) != 1 || res.messages[0] != `{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"no"}}` {
 		t.Errorf("%d %v", res.status, res.messages)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	revD = mcp.Revision20251125
 )
 
-func TestResults(t *testing.T) { // B14.1, B14.2, B14.3, R8
+func TestResults(t *testing.T) { // B0.3, B14.1, B14.2, B14.3, R8
 	const audio = `{"type":"audio","data":"QUJD","mimeType":"audio/wav"}`
 	const link = `{"type":"resource_link","name":"n","uri":"a:b","description":"d","x":1.0}`
 	for name, tc := range map[string]struct {

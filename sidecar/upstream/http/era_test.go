@@ -133,6 +133,23 @@ func TestAContradictionIsLookedInto(t *testing.T) { // B1.5
 	})
 }
 
+func TestAWorkloadThatBecomesModern(t *testing.T) { // B1.5
+	virtual(t, Config{}, func(t *testing.T, w *Workload, s *server) {
+		s.answer(era(404, `"error":{"code":-32601,"message":"no"}`, false))
+		if info, err := w.Handshake(t.Context()); err != nil || info.Era != upstream.EraLegacy {
+			t.Fatal(info, err)
+		}
+		s.forget()
+		s.answer(era(200, discovered, true))
+		if _, err := w.Handshake(t.Context()); err == nil {
+			t.Error("a workload of another era passed for the old one")
+		}
+		if info, err := w.Handshake(t.Context()); err != nil || info.Era != upstream.EraModern {
+			t.Error(info, err)
+		}
+	})
+}
+
 func TestTheConversation(t *testing.T) { // B3.5, B5.7, P1, W18.4
 	virtual(t, Config{}, func(t *testing.T, w *Workload, s *server) {
 		s.answer(func(rw nethttp.ResponseWriter, m *jsonrpc.Message) bool {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
@@ -37,9 +38,7 @@ func (w *Workload) Instance(ctx context.Context, key upstream.Key) (upstream.Lea
 func (w *Workload) greet(ctx context.Context, startup time.Duration) (upstream.Info, error) {
 	lease, err := w.instance(ctx, w.cfg.First, 0, startup)
 	if err != nil {
-		if e, ok := upstream.RPC(err); ok && e.Code == mcp.CodeUnsupportedRevision {
-			w.era.Doubt() // B1.5
-		}
+		w.doubt(err)
 		return upstream.Info{}, err
 	}
 	defer lease.Release()
@@ -49,9 +48,18 @@ func (w *Workload) greet(ctx context.Context, startup time.Duration) (upstream.I
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errSilent) {
 			return upstream.Info{}, cause
 		}
+		w.doubt(err)
 		return upstream.Info{}, explain(err)
 	}
 	return upstream.InfoOf(lease.Init()), nil
+}
+
+// doubt looks whether a handshake was refused as a workload of the modern era
+// refuses it: it may have been replaced in place (B1.5).
+func (w *Workload) doubt(err error) {
+	if e, ok := upstream.RPC(err); ok && (e.Code == mcp.CodeUnsupportedRevision || e.Code == jsonrpc.CodeMethodNotFound) {
+		w.era.Doubt()
+	}
 }
 
 func (w *Workload) instance(ctx context.Context, key upstream.Key, hold, startup time.Duration) (upstream.Lease, error) {
