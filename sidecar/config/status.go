@@ -61,7 +61,7 @@ type WorkloadStatus struct {
 	State    WorkloadState `json:"state"`
 	Reason   string        `json:"reason,omitempty"`
 	ExitCode *int          `json:"exitCode,omitempty"`
-	// Era is "legacy" or "modern"; Revision, Name and Version are the
+	// Era is "legacy", "modern", or "dual" for both; Revision, Name and Version are the
 	// workload's own words, truncated.
 	Era      string `json:"era,omitempty"`
 	Revision string `json:"revision,omitempty"`
