@@ -62,6 +62,13 @@ func (c *talk) Call(ctx context.Context, r peer.Request) (peer.Answer, error) {
 	return peer.Answer{}, context.Cause(ctx)
 }
 
+// ended reports whether the subscription is over.
+func (c *talk) ended(o *heard) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return o.over
+}
+
 func (o *heard) say(method, params string) {
 	m, err := jsonrpc.Parse(jsonrpc.EncodeNotification(method, []byte(params)), strictjson.FromWorkload)
 	if err != nil {
@@ -193,7 +200,7 @@ func TestANewSubscriptionBeforeTheOldOneEnds(t *testing.T) { // B10.9
 		before, now := conv.heard[0], conv.heard[1]
 		// Both are open. What was on its way on the old one is not lost, what
 		// comes on both is told once, in whatever order.
-		if before.over {
+		if conv.ended(before) {
 			t.Error("the old subscription ended first")
 		}
 		before.say(mcp.NotifyToolsChanged, `{"n":1}`)
@@ -204,7 +211,7 @@ func TestANewSubscriptionBeforeTheOldOneEnds(t *testing.T) { // B10.9
 		now.say(mcp.NotifyResourceUpdated, `{"uri":"a:b"}`)
 		now.say(mcp.NotifyResourceUpdated, `{"uri":"a:b"}`)
 		time.Sleep(time.Second)
-		if !before.over || now.over {
+		if !conv.ended(before) || conv.ended(now) {
 			t.Error("the wrong subscription ended")
 		}
 		var got []string
@@ -218,7 +225,7 @@ func TestANewSubscriptionBeforeTheOldOneEnds(t *testing.T) { // B10.9
 		// Nothing is wanted any more: nothing is subscribed.
 		p.hubs.leave(s)
 		synctest.Wait()
-		if !now.over || len(p.hubs.all) != 0 {
+		if !conv.ended(now) || len(p.hubs.all) != 0 {
 			t.Error("the subscription outlived its sessions")
 		}
 	})
