@@ -35,7 +35,7 @@ func TestGetHead(t *testing.T) {
 	})
 }
 
-// P3: several GETs; the newest live one gets what is unsolicited, and no
+// P3, B15.3: several GETs; the newest live one gets what is unsolicited, and no
 // message goes to two (W8.16). W8.13, W8.15.
 func TestSeveralGets(t *testing.T) {
 	b := &backend{}
