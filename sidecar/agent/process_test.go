@@ -236,7 +236,7 @@ func TestOneProcessEndsWithoutTouchingAnother(t *testing.T) {
 	r.eventually("it is gone, too", func() bool { return !alive(daemon) && !alive(stays.PID) })
 }
 
-func TestTheDeathOfTheSidecarEndsItsProcesses(t *testing.T) { // D7, issue 4.2
+func TestTheDeathOfTheSidecarEndsItsProcesses(t *testing.T) { // D7
 	r := newRig(t)
 	sidecar := exec.Command(os.Args[0], "hold", r.Socket)
 	sidecar.Env = append(os.Environ(), "CHILD=daemon echo")
