@@ -43,7 +43,6 @@ func (e *errand) run(ctx context.Context) (peer.Answer, error) {
 			lost = true
 			continue
 		case err != nil && !negotiated && refusedUnread(err):
-			negotiated = true
 			// So answers a workload of another era; if that is what it is now,
 			// the next request is made as that era wants it (B1.5).
 			_, _ = e.conv.Discover(ctx)
@@ -83,7 +82,7 @@ func (e *errand) mirror(ctx context.Context, fresh bool) (name string, fields []
 	if m.Name != mcp.MethodToolsCall || name == "" {
 		return name, nil
 	}
-	t, _ := e.tool(ctx, name, fresh)
+	t := e.tool(ctx, name, fresh)
 	for _, f := range e.fields {
 		if !t.repeats(f.Name) {
 			fields = append(fields, peer.Field(f)) // nobody here knows what it is (W15.8)
@@ -105,15 +104,15 @@ func (t tool) repeats(header string) bool {
 }
 
 // tool is what is known of a tool, after asking for the list where nothing is.
-func (e *errand) tool(ctx context.Context, name string, fresh bool) (tool, bool) {
+func (e *errand) tool(ctx context.Context, name string, fresh bool) tool {
 	t, known := e.p.tools.find(e.principal, name)
 	if known && !fresh {
-		return t, true
+		return t
 	}
 	if e.p.tools.refresh(ctx, e.principal, fresh, e.listTools) {
-		t, known = e.p.tools.find(e.principal, name)
+		t, _ = e.p.tools.find(e.principal, name)
 	}
-	return t, known
+	return t
 }
 
 // listTools reads all pages of tools/list; each goes to page. It reports

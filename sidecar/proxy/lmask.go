@@ -104,7 +104,7 @@ func (a *asking) ask(ctx context.Context, q question) (answer []byte, over *disp
 	}
 	o := a.call(ctx, q, params)
 	if o.Err != nil {
-		return a.unanswered(ctx, q, o.Err)
+		return a.unanswered(q, o.Err)
 	}
 	if !strictjson.IsObject(o.Result) {
 		return nil, aborted(method, "the client's answer to "+about(q.method)+" could not be read")
@@ -132,7 +132,7 @@ func (a *asking) notify(raw []byte) error {
 
 // unanswered deals with an error instead of an answer: it has no place in
 // inputResponses (B8.5).
-func (a *asking) unanswered(ctx context.Context, q question, e *jsonrpc.Error) ([]byte, *dispatch.Outcome) {
+func (a *asking) unanswered(q question, e *jsonrpc.Error) ([]byte, *dispatch.Outcome) {
 	if a.life.Err() != nil {
 		o := dispatch.Fail(dispatch.Explain(context.Cause(a.life)))
 		return nil, &o

@@ -22,7 +22,7 @@ func (p *Proxy) lmResult(ctx context.Context, x *dispatch.Exchange, s *lmSession
 	case mcp.MethodToolsCall:
 		wrapped = p.lmWrapped(ctx, s, e, raw)
 	}
-	edits := append(lmStrip(x.Profile(), e.request.Method, raw), older.Result(s.profile, e.request.Method, raw, wrapped)...)
+	edits := append(lmStrip(e.request.Method, raw), older.Result(s.profile, e.request.Method, raw, wrapped)...)
 	out := raw
 	if len(edits) > 0 {
 		var err error
@@ -45,12 +45,11 @@ func (p *Proxy) lmWrapped(ctx context.Context, s *lmSession, e *errand, raw []by
 	}
 	text, _ := strictjson.Get(e.request.Params, "name")
 	name, _ := strictjson.String(text)
-	t, _ := e.tool(ctx, name, false)
-	return t.wrapped
+	return e.tool(ctx, name, false).wrapped
 }
 
 // lmStrip removes what only the modern era has (B5.6), and our own keys (P14).
-func lmStrip(profile mcp.Profile, method string, raw []byte) (edits []strictjson.Edit) {
+func lmStrip(method string, raw []byte) (edits []strictjson.Edit) {
 	drop := []string{"resultType"}
 	if modern, ok := mcp.Lookup(mcp.Modern()[0]); ok {
 		if m, known := modern.Method(method); known && m.Cached {

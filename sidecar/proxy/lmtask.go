@@ -230,12 +230,9 @@ func readError(raw []byte) (*jsonrpc.Error, bool) {
 	n, err := strconv.ParseInt(string(code), 10, 64)
 	message, _ := strictjson.Get(raw, "message")
 	text, ok := strictjson.String(message)
-	if err != nil || !ok {
-		return nil, false
-	}
 	out := &jsonrpc.Error{Code: n, Message: text}
 	if data, has := strictjson.Get(raw, "data"); has {
 		out.Data = data
 	}
-	return out, true
+	return out, err == nil && ok
 }

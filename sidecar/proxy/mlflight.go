@@ -184,7 +184,7 @@ func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answ
 	release := func() { lease.Release(); give() }
 	if refused := gate(x, lease.Init()); refused != nil {
 		release()
-		return f, park.Turn{Err: refused}, nil
+		return f, park.Turn{Err: refused}, nil //nolint:nilerr // the refusal is the call's outcome
 	}
 	d := p.deskOf(lease, lane.Capabilities)
 	// The call outlives the request, but not its own end.

@@ -34,7 +34,7 @@ func Discover(ctx context.Context, c Caller) (*Discovered, error) {
 	case err == nil && answer.Err == nil:
 		return readDiscovered(answer.Result, revision)
 	case err == nil:
-		return nil, refusedProbe(answer, revision)
+		return nil, refusedProbe(answer)
 	case NoEvidence(ctx, err):
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func NoEvidence(ctx context.Context, err error) bool {
 }
 
 // refusedProbe reads an error in answer to the probe.
-func refusedProbe(answer peer.Answer, revision string) error {
+func refusedProbe(answer peer.Answer) error {
 	switch answer.Err.Code {
 	case mcp.CodeUnsupportedRevision:
 		supported, _ := strictjson.Get(answer.Err.Data, "supported")

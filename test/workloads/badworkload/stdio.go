@@ -25,8 +25,8 @@ const longLine = 100 << 20
 //	leaves-children starts a process that ignores everything, and answers
 //	deaf            reads nothing more
 //	dies            answers and ends with 1
-//	stops           stops itself (SIGSTOP)
-//	asks            asks for sampling, which the client did not declare, and tells how that went
+//	stops           it stops itself (SIGSTOP)
+//	asks            it asks for sampling, which the client did not declare, and tells how that went
 func serveStdio(mode string) error {
 	in := bufio.NewReader(os.Stdin)
 	for {

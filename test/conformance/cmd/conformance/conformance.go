@@ -67,12 +67,10 @@ func execute(ctx context.Context, in *suite.Install, o *options, jobs []job, ver
 	for i, j := range jobs {
 		group.Go(func() error {
 			start := time.Now()
-			if j.failed != nil {
-				outcomes[i].err = j.failed
-				return nil
+			if outcomes[i].err = j.failed; j.failed == nil {
+				code, err := in.Run(ctx, j.Job)
+				outcomes[i] = outcome{code, err, time.Since(start)}
 			}
-			code, err := in.Run(ctx, j.Job)
-			outcomes[i] = outcome{code, err, time.Since(start)}
 			return ctx.Err()
 		})
 	}
