@@ -127,7 +127,15 @@ func TestACallOfALegacyClientRunsAsATask(t *testing.T) { // B12.2, B12.4, W35.7,
 	if member(made, "task", "ttl") != "60000" || member(made, "task", "status") != `"working"` {
 		t.Errorf("made %s", made)
 	}
-	if got := c.until(id, "input_required"); member(got, "statusMessage") != `"half"` {
+	got := c.until(id, "input_required")
+	for range 2000 { // what it tells and what it asks go separate ways
+		if member(got, "statusMessage") != "" {
+			break
+		}
+		time.Sleep(time.Millisecond)
+		got = c.until(id, "input_required")
+	}
+	if member(got, "statusMessage") != `"half"` {
 		t.Errorf("the progress is not its status: %s", got)
 	}
 	s := c.request("9", "tasks/result", `{"taskId":`+id+`}`)
@@ -136,7 +144,7 @@ func TestACallOfALegacyClientRunsAsATask(t *testing.T) { // B12.2, B12.4, W35.7,
 	if got := c.answered(s, `"result":{"action":"accept"}`); got != `elicitation/create {"message":"?","requestedSchema":{},`+related+`}` {
 		t.Error(got)
 	}
-	got, _ := s.next()
+	got, _ = s.next()
 	if strings.Contains(member(got, "result", "saw", "params"), "task") {
 		t.Errorf("the workload heard of the task: %s", got)
 	}
