@@ -131,7 +131,7 @@ func TestForeignHandles(t *testing.T) {
 			"an expired one":               {alice, expired},
 			"a revoked one":                {alice, revoked},
 			"of another kind":              {alice, put(t, others, alice)},
-			"a changed one":                {alice, mine[:len(mine)-1] + "_"},
+			"a changed one":                {alice, altered(mine)},
 			"a cut one":                    {alice, mine[:20]},
 			"an empty one":                 {alice, ""},
 			"of another purpose":           {alice, cursor},
@@ -384,3 +384,12 @@ func BenchmarkPutGetRevoke(b *testing.B) {
 }
 
 // What ends while it is used is used no more, and released once.
+
+// altered is a handle with another last character.
+func altered(handle string) string {
+	last := "_"
+	if strings.HasSuffix(handle, last) {
+		last = "A"
+	}
+	return handle[:len(handle)-1] + last
+}
