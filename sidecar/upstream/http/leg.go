@@ -32,13 +32,13 @@ type leg struct {
 	handler peer.Handler
 	first   *peer.Init
 	level   upstream.Level
+	memory  upstream.Memory // for the next session (B3.7)
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	turn    chan struct{} // cap 1: held while a session is renewed
 
-	mu     sync.Mutex
-	now    *conn
-	memory memory
+	mu  sync.Mutex
+	now *conn
 }
 
 var _ upstream.Leg = (*leg)(nil)
@@ -191,7 +191,7 @@ func (l *leg) callWithin(ctx context.Context, r peer.Request, hold time.Duration
 		answer, err := c.Call(ctx, r)
 		switch {
 		case err == nil:
-			l.remember(r, answer)
+			l.memory.Remember(r, answer)
 			return answer, nil
 		case peer.ReasonOf(err) == peer.SessionGone && !renewed:
 			renewed = true
