@@ -28,6 +28,11 @@ func (p *Proxy) mm(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	case mcp.MethodListen:
 		return p.mmListen(ctx, x, conv)
 	}
+	return p.mmAsk(ctx, x, conv)
+}
+
+// mmAsk has the workload answer the request.
+func (p *Proxy) mmAsk(ctx context.Context, x *dispatch.Exchange, conv upstream.Conversation) dispatch.Outcome {
 	e, refused := p.mmErrand(x, conv)
 	if refused != nil {
 		return dispatch.Fail(refused)

@@ -79,18 +79,7 @@ func (p *Proxy) mmDiscover(ctx context.Context, x *dispatch.Exchange, conv upstr
 	asked := discoverKey(x.Msg.Params)
 	raw, left := p.found.get(x.Principal(), asked)
 	if raw == nil {
-		e, refused := p.mmErrand(x, conv)
-		if refused != nil {
-			return dispatch.Fail(refused)
-		}
-		answer, err := e.run(ctx)
-		switch {
-		case err != nil:
-			return dispatch.Fail(failed(ctx, err))
-		case answer.Err != nil:
-			return dispatch.Fail(mmError(x.ClientCapabilities(), answer.Err))
-		}
-		o := p.mmResult(x, answer.Result)
+		o := p.mmAsk(ctx, x, conv)
 		if o.Err != nil {
 			return o
 		}
