@@ -11,42 +11,6 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
-// P23: one form for all spellings, and numbers as they were written.
-func TestCanonical(t *testing.T) {
-	for raw, want := range map[string]string{
-		`{ "b":1, "a":[ 1.0, 1e2, 12345678901234567890 ]}`: `{"a":[1.0,1e2,12345678901234567890],"b":1}`,
-		`{"\u0061":"\u00e9\/<"}`:                           `{"a":"é/<"}`,
-		`{"a":{"d":1,"c":null}}`:                           `{"a":{"c":null,"d":1}}`,
-		`{"a":"\ud83d\ude00"}`:                             `{"a":"😀"}`,
-	} {
-		if got := string(canonical([]byte(raw))); got != want {
-			t.Errorf("%s: got %s, want %s", raw, got, want)
-		}
-	}
-}
-
-func FuzzCanonical(f *testing.F) {
-	for _, seed := range []string{`{"b":1,"a":[1.0]}`, `{"a":"\u0041\ud800"}`, `{"":{"\n":null}}`, `[]`, `{"a":1e400}`} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if strictjson.Scan(raw, strictjson.FromClient) != nil {
-			return
-		}
-		once := canonical(raw)
-		if !json.Valid(once) || !bytes.Equal(canonical(once), once) {
-			t.Errorf("%q becomes %q, then %q", raw, once, canonical(once))
-		}
-		var spelt bytes.Buffer
-		if err := json.Indent(&spelt, raw, " ", "\t"); err != nil {
-			t.Fatal(err)
-		}
-		if got := canonical(spelt.Bytes()); !bytes.Equal(got, once) {
-			t.Errorf("%q spelt with spaces becomes %q, not %q", raw, got, once)
-		}
-	})
-}
-
 // FuzzForm: what is taken for a form is one, in every revision.
 func FuzzForm(f *testing.F) {
 	for _, seed := range []string{

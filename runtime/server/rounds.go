@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -150,7 +151,7 @@ type inputRequest struct {
 // capability that the client did not declare on this request (W32.6).
 func (s *Server) inputRequired(c *Context, need *InputRequired) dispatch.Outcome {
 	c.mu.Lock()
-	st := sealed{Digest: c.digest(), Made: s.clock.now(), Round: c.inputs.round + 1, Answers: maps.Clone(c.inputs.answers), State: c.inputs.state}
+	st := sealed{Digest: mcp.Digest(c.x.Principal(), c.x.Msg.Method, c.x.Msg.Params), Made: s.clock.now(), Round: c.inputs.round + 1, Answers: maps.Clone(c.inputs.answers), State: c.inputs.state}
 	c.mu.Unlock()
 	if st.Round > s.opt.MaxRounds {
 		return dispatch.Fail(tooManyRounds())
@@ -244,7 +245,7 @@ func (c *Context) open(raw []byte) (*sealed, *jsonrpc.Error) {
 		return nil, bad
 	}
 	var st sealed
-	if decode(plain, &st) != nil || !bytes.Equal(st.Digest, c.digest()) || c.s.clock.past(st.Made, c.s.opt.InputTTL) {
+	if decode(plain, &st) != nil || !bytes.Equal(st.Digest, mcp.Digest(c.x.Principal(), c.x.Msg.Method, c.x.Msg.Params)) || c.s.clock.past(st.Made, c.s.opt.InputTTL) {
 		return nil, bad
 	}
 	return &st, nil

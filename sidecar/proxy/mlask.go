@@ -36,7 +36,7 @@ func (p *Proxy) mlAsk(ctx context.Context, x *dispatch.Exchange) dispatch.Outcom
 	if bad != nil {
 		return dispatch.Fail(bad)
 	}
-	name := digest(x.Principal(), x.Msg.Method, params)
+	name := mcp.Digest(x.Principal(), x.Msg.Method, params)
 	if !again {
 		return p.mlFresh(ctx, x, name, answers, 0)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -60,7 +61,7 @@ func (p *Proxy) wrap(x *dispatch.Exchange, inner []byte) ([]byte, error) {
 	}
 	plain := append(make([]byte, 0, len(inner)+sha256.Size+16), passed)
 	plain = binary.BigEndian.AppendUint64(plain, uint64(time.Now().Add(stateLife).Unix()))
-	plain = append(plain, digest(x.Principal(), x.Msg.Method, x.Msg.Params)...)
+	plain = append(plain, mcp.Digest(x.Principal(), x.Msg.Method, x.Msg.Params)...)
 	token, err := p.cfg.Keys.SealLong(seal.PurposeRequestState, append(plain, inner...), maxSealed)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (p *Proxy) unwrap(x *dispatch.Exchange, raw []byte) (inner []byte, ok bool)
 	}
 	expires := time.Unix(int64(binary.BigEndian.Uint64(plain[1:])), 0)
 	rest := plain[9:]
-	if time.Now().After(expires) || !bytes.Equal(rest[:sha256.Size], digest(x.Principal(), x.Msg.Method, x.Msg.Params)) {
+	if time.Now().After(expires) || !bytes.Equal(rest[:sha256.Size], mcp.Digest(x.Principal(), x.Msg.Method, x.Msg.Params)) {
 		return nil, false
 	}
 	return rest[sha256.Size:], true
