@@ -16,4 +16,4 @@ peers-programs: peers-clients peers-servers
 
 .PHONY: peers
 peers: peers-programs ## Our client against servers of others, their clients against our server (ARGS="-run …" for some).
-	@$(LAYER) -name peers -budget 5m -- bash -euo pipefail -c "go test -v -tags peers ./test/interop ./test/laptop $(ARGS) | grep -v '^=== '"
+	@$(LAYER) -name peers -budget 5m -- bash -euo pipefail -c "go test -count=1 -v -tags peers ./test/interop ./test/laptop $(ARGS) | grep -v '^=== '"
