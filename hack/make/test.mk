@@ -50,5 +50,5 @@ test-dataplane: ## The real sidecar and agent as processes, without a cluster.
 	@$(LAYER) -name dataplane -budget 4m -- go test -count=1 ./test/dataplane/...
 
 .PHONY: fuzz
-fuzz: ## Every fuzz target for FUZZTIME (30s) each.
-	@$(LAYER) -name fuzz -budget 30m -- hack/verify/fuzz.sh $(or $(FUZZTIME),30s)
+fuzz: ## Every fuzz target for FUZZTIME (60s) each.
+	@$(LAYER) -name fuzz -budget 60m -- hack/verify/fuzz.sh $(or $(FUZZTIME),60s)
