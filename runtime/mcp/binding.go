@@ -33,8 +33,8 @@ type Wire struct {
 	EventIDs bool
 	// Priming is the form of the first event of a stream with ids.
 	Priming Priming
-	// Retry: the server may close a stream early after a retry field (W8.8,
-	// W9.5).
+	// Retry: priming events say when to come back, and the server may close a
+	// stream early (W8.8, W9.5). Only where there is priming.
 	Retry bool
 	// EarlyStream: tools/call becomes an event stream soon, so that a dropped
 	// connection leaves an id to resume by (P4).

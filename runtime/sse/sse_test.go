@@ -132,7 +132,7 @@ func TestWriter(t *testing.T) {
 		"data with line ends":   {string(sse.AppendEvent(nil, "", "", []byte("a\r\nid: x\rb\nc"))), "data: a\ndata: id: x\ndata: b\ndata: c\n\n"},
 		"comment":               {string(sse.AppendComment(nil, "ok")), ": ok\n\n"},
 		"comment with line end": {string(sse.AppendComment(nil, "a\ndata: b")), ": adata: b\n\n"},
-		"retry":                 {string(sse.AppendRetry(nil, 1000)), "retry: 1000\n\n"},
+		"priming with a retry":  {string(sse.AppendEvent(sse.AppendRetry(nil, 1000), "", "h.0", nil)), "retry: 1000\nid: h.0\ndata: \n\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

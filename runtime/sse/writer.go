@@ -51,12 +51,13 @@ func AppendComment(dst []byte, text string) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// AppendRetry appends a block that tells the client how long to wait before it
-// reconnects, in milliseconds.
+// AppendRetry begins an event with the time that the client is to wait before
+// it reconnects, in milliseconds; AppendEvent goes on with it. A block of its
+// own would be one more event to whoever counts them.
 func AppendRetry(dst []byte, ms int64) []byte {
 	dst = append(dst, "retry: "...)
 	dst = strconv.AppendInt(dst, ms, 10)
-	return append(dst, "\n\n"...)
+	return append(dst, '\n')
 }
 
 func visible(s string) bool {

@@ -52,8 +52,12 @@ func (c *connection) event(id string, data []byte) {
 	c.buf = sse.AppendEvent(c.buf, "", id, data)
 }
 
-// prime buffers an event that brings a fresh id and nothing else.
+// prime buffers an event that brings a fresh id and the time to come back
+// after, should the connection end early, by whoever's hand (W9.5, SEP-1699).
 func (c *connection) prime(seq uint64) {
+	if c.wire.Retry {
+		c.buf = sse.AppendRetry(c.buf, retryMS)
+	}
 	switch c.wire.Priming {
 	case mcp.PrimeEmpty:
 		c.buf = sse.AppendEvent(c.buf, "", c.id(seq), nil)
@@ -148,9 +152,6 @@ func (c *connection) pump(reader *stream.Reader, st *stream.Stream) error {
 func (c *connection) last(end error, st *stream.Stream) {
 	if !errors.Is(end, errDrained) && !errors.Is(end, errPolling) && !errors.Is(end, session.ErrTooManyGets) && !errors.Is(end, auth.ErrExpired) {
 		return
-	}
-	if c.wire.Retry {
-		c.buf = sse.AppendRetry(c.buf, retryMS)
 	}
 	c.prime(st.Reserve())
 }

@@ -20,14 +20,17 @@ func note(n int) []byte {
 // with an id. W8.12, W8.11.
 func TestGetHead(t *testing.T) {
 	inLab(t, &backend{}, func(l *lab) {
-		for revision, want := range map[string]string{"2025-06-18": "event: fairlead.prime\ndata: {}\n\n", "2025-11-25": "data: \n\n"} {
+		for revision, want := range map[string][2]string{
+			"2025-06-18": {"", "event: fairlead.prime\ndata: {}\n\n"},
+			"2025-11-25": {"retry: 1000\n", "data: \n\n"},
+		} {
 			id := l.connect(revision, "{}")
 			began := time.Now()
 			res := l.do(call{method: "GET", header: on(id)})
 			buf := make([]byte, 1024)
 			n, err := res.Body.Read(buf)
 			text := string(buf[:n])
-			if err != nil || time.Since(began) != 0 || !strings.HasPrefix(text, ": ok\n\nid: ") || !strings.HasSuffix(text, "\n"+want) {
+			if err != nil || time.Since(began) != 0 || !strings.HasPrefix(text, ": ok\n\n"+want[0]+"id: ") || !strings.HasSuffix(text, "\n"+want[1]) {
 				t.Errorf("%s: %q after %v, %v", revision, text, time.Since(began), err)
 			}
 			_ = res.Body.Close()
@@ -67,8 +70,8 @@ func TestSeveralGets(t *testing.T) {
 			e.next()
 			more = append(more, e)
 		}
-		if retry, last := first.next(), first.next(); retry.RetryMS != 1000 || !last.HasID {
-			t.Errorf("the oldest ended with %+v, %+v", retry, last)
+		if last := first.next(); last.RetryMS != 1000 || !last.HasID {
+			t.Errorf("the oldest ended with %+v", last)
 		}
 		first.ended()
 		_ = s.Notify(note(4))
@@ -300,9 +303,8 @@ func TestDrain(t *testing.T) {
 		ended := make(chan time.Duration)
 		for _, e := range gets {
 			go func() {
-				retry, last := e.next(), e.next()
-				if retry.RetryMS != 1000 || !last.HasID || len(last.Data) != 0 {
-					t.Errorf("ended with %+v, %+v", retry, last)
+				if last := e.next(); last.RetryMS != 1000 || !last.HasID || len(last.Data) != 0 {
+					t.Errorf("ended with %+v", last)
 				}
 				e.ended()
 				ended <- time.Since(began).Truncate(time.Second)

@@ -236,6 +236,10 @@ func (l *lab) do(c call) *http.Response {
 	return res
 }
 
+// patience ends what waits for something that never comes. Without it the
+// keep-alives of a silent stream would let virtual time run for ever.
+const patience = 100 * time.Hour
+
 func (l *lab) try(c call) (*http.Response, error) {
 	if c.method == "" {
 		c.method = http.MethodPost
@@ -246,7 +250,9 @@ func (l *lab) try(c call) (*http.Response, error) {
 	if c.ctx == nil {
 		c.ctx = l.t.Context()
 	}
-	req, err := http.NewRequestWithContext(c.ctx, c.method, "http://mcp.example"+c.path, strings.NewReader(c.body))
+	ctx, cancel := context.WithTimeout(c.ctx, patience)
+	l.t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, c.method, "http://mcp.example"+c.path, strings.NewReader(c.body))
 	if err != nil {
 		l.t.Fatal(err)
 	}
