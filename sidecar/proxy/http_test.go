@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,7 +25,9 @@ import (
 // site is a workload on a port: tool calls are answered by serve, the rest as
 // usual servers do.
 type site struct {
-	serve func(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message)
+	serve        func(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message)
+	capabilities string // of its own
+	deaf         bool   // it has no standalone streams
 
 	mu       sync.Mutex
 	sessions int
@@ -52,9 +55,12 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.valid[id] = true
 		s.mu.Unlock()
 		w.Header().Set("Mcp-Session-Id", id)
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"site","version":"1"}}}`, m.ID)
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":%s,"serverInfo":{"name":"site","version":"1"}}}`,
+			m.ID, cmp.Or(s.capabilities, `{"tools":{},"resources":{}}`))
 	case !known:
 		http.Error(w, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`, 404)
+	case r.Method == http.MethodGet && s.deaf:
+		http.Error(w, "", http.StatusMethodNotAllowed)
 	case r.Method == http.MethodGet:
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.(http.Flusher).Flush()
@@ -84,8 +90,8 @@ func event(w http.ResponseWriter, m *jsonrpc.Message, text string) {
 	w.(http.Flusher).Flush()
 }
 
-// behind serves the front before a site.
-func behind(t *testing.T, s *site) *rig {
+// behind serves the front before a site; edits change the proxy.
+func behind(t *testing.T, s *site, edits ...func(*proxy.Config)) *rig {
 	t.Helper()
 	s.valid, s.answers, s.listen = map[string]bool{}, make(chan string, 10), make(chan string)
 	hs := httptest.NewServer(s)
@@ -94,7 +100,11 @@ func behind(t *testing.T, s *site) *rig {
 	n, _ := strconv.Atoi(port)
 	w := uphttp.New(uphttp.Config{Port: n, Era: upstream.EraLegacy, Path: "/mcp", Hold: 5 * time.Second})
 	r := &rig{t: t, events: &events{}}
-	r.front = front(t, proxy.New(proxy.Config{Workload: w, Hooks: r.events.hooks()}), func() {
+	pc := proxy.Config{Workload: w, Keys: ring(t), Hooks: r.events.hooks()}
+	for _, edit := range edits {
+		edit(&pc)
+	}
+	r.front = front(t, proxy.New(pc), func() {
 		ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 		defer stop()
 		w.Shutdown(ctx)

@@ -57,6 +57,7 @@ func (p *Proxy) mlOffered(x *dispatch.Exchange) bool {
 // (B0.5, B3.8).
 func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.Outcome, again bool) {
 	key := p.keyOf(x)
+	key.Any = !isList(x.Msg.Method)
 	lease, err := p.cfg.Workload.Instance(ctx, key)
 	if err != nil {
 		return dispatch.Fail(notOpened(ctx, err)), false

@@ -33,6 +33,7 @@ const (
 type desk struct {
 	p        *Proxy
 	declared []byte // the leg's client capabilities
+	lane     int    // 0: lists and subscriptions are this leg's (B10.5)
 	hearers  hearers
 
 	mu      sync.Mutex
@@ -50,7 +51,7 @@ func (p *Proxy) deskOf(lease upstream.Lease, capabilities string) *desk {
 		capabilities = "{}"
 	}
 	d, _ := lease.Shared.Use(func() peer.Handler {
-		return &desk{p: p, declared: []byte(capabilities), flights: map[*flight]struct{}{}, changed: make(chan struct{})}
+		return &desk{p: p, lane: lease.Lane, declared: []byte(capabilities), flights: map[*flight]struct{}{}, changed: make(chan struct{})}
 	}).(*desk)
 	return d
 }
@@ -214,6 +215,10 @@ func (d *desk) Notification(in peer.Incoming) {
 	switch in.Msg.Method {
 	case mcp.NotifyToolsChanged, mcp.NotifyPromptsChanged, mcp.NotifyResourcesChanged, mcp.NotifyResourceUpdated:
 		d.p.heard(in.Msg.Method)
+		if d.lane != 0 {
+			d.p.lossy(LossyElsewhere) // B10.5, B11.11
+			return
+		}
 		d.hearers.changed(in.Msg)
 		return
 	}

@@ -28,7 +28,7 @@ func deskWith(t *testing.T, names ...string) (*desk, []*flight) {
 
 var elicit = peer.Incoming{Msg: &jsonrpc.Message{Method: mcp.MethodElicit}}
 
-func TestAQuestionBelongsToTheOnlyCallThatIsLeft(t *testing.T) { // P5, B6.1
+func TestAQuestionBelongsToTheOnlyCallThatIsLeft(t *testing.T) { // P5, B3.3, B6.1
 	synctest.Test(t, func(t *testing.T) {
 		d, all := deskWith(t, "a", "b")
 		all[1].declared = []byte(`{}`)
@@ -64,7 +64,7 @@ func TestAQuestionBelongsToTheOnlyCallThatIsLeft(t *testing.T) { // P5, B6.1
 	})
 }
 
-func TestCallsThatCannotBeToldApartAreLeasedFromThenOn(t *testing.T) { // P5
+func TestCallsThatCannotBeToldApartAreLeasedFromThenOn(t *testing.T) { // P5, B3.3
 	synctest.Test(t, func(t *testing.T) {
 		d, all := deskWith(t, "tools/call a", "tools/call b")
 		if d.p.parking.habits.alone("tools/call a", false) {
@@ -90,7 +90,7 @@ func TestCallsThatCannotBeToldApartAreLeasedFromThenOn(t *testing.T) { // P5
 	})
 }
 
-func TestACallGivesUpWaitingForItsTurn(t *testing.T) { // P5, B3.4
+func TestACallGivesUpWaitingForItsTurn(t *testing.T) { // P5, B3.3, B3.4
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := deskWith(t, "a", "b")
 		d.asking++
@@ -106,7 +106,7 @@ func TestACallGivesUpWaitingForItsTurn(t *testing.T) { // P5, B3.4
 	})
 }
 
-func TestWhoIsAlone(t *testing.T) { // P5, R24
+func TestWhoIsAlone(t *testing.T) { // P5, B3.3, R24
 	const name = "tools/call x"
 	for text, tc := range map[string]struct {
 		how    Leasing

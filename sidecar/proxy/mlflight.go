@@ -175,6 +175,7 @@ func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answ
 	if err != nil {
 		return nil, park.Turn{}, err
 	}
+	lane.Any = !alone
 	lease, err := p.cfg.Workload.Instance(ctx, lane)
 	if err != nil {
 		give()

@@ -3,6 +3,8 @@ package proxy_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 // subscribed is a server whose resources can be watched; a call of "change"
@@ -85,5 +87,30 @@ func TestWhatCannotBeListenedTo(t *testing.T) { // B10.1, B10.2, B4.3
 		if got := c.call("subscriptions/listen", params); !strings.Contains(got, `"code":-32602`) {
 			t.Errorf("%s: %s", params, got)
 		}
+	}
+}
+
+// B4.2, B10.1: what the workload declares of its changes stands in discover as
+// it does there, and is what a listen is promised, no more and no less.
+func TestWhatDiscoverSaysOfChangesIsWhatListenPromises(t *testing.T) {
+	for capabilities, ack := range map[string]string{
+		`{"tools":{"listChanged":true},"prompts":{"listChanged":false},"resources":{"subscribe":true,"listChanged":false}}`: `{"toolsListChanged":true,"resourceSubscriptions":["a://b"]}`,
+		`{"tools":{},"prompts":{"listChanged":true},"resources":{"subscribe":false,"listChanged":true}}`:                    `{"promptsListChanged":true,"resourcesListChanged":true}`,
+		`{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}}`:   `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["a://b"]}`,
+	} {
+		s := subscribed()
+		s["initialize"] = []string{`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"2025-06-18","capabilities":` + capabilities + `,"serverInfo":{"name":"child","version":"1"}}}`}
+		c := serve(t, s).declaring("{}")
+		if got, _ := strictjson.Get([]byte(c.call("server/discover", "")), "capabilities"); string(got) != capabilities {
+			t.Errorf("of %s discover says %s", capabilities, got)
+		}
+		listen := c.request(`"s"`, "subscriptions/listen", listenAll)
+		listen.want(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":` + ack + `,"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}`)
+		listen.close()
+	}
+	// Of nothing nothing is promised, and there is nothing to listen to.
+	c := serve(t, plain(script{"initialize": {`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"child","version":"1"}}}`}})).declaring("{}")
+	if got := c.call("subscriptions/listen", listenAll); !strings.Contains(got, `"code":-32601`) {
+		t.Error(got)
 	}
 }

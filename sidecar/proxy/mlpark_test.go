@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
 const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{}}`
@@ -196,4 +197,41 @@ func TestAPageHasToBeVisitedFirst(t *testing.T) { // B7.19
 	if got := c.call("tools/call", params); !strings.Contains(got, `"code":-32021`) || !strings.Contains(got, `{"elicitation":{"url":{}}}`) {
 		t.Error(got)
 	}
+}
+
+// B15.11, B7.2: of a page that has to be visited the client is told the
+// address and nothing that says who asks.
+func TestAPageIsAskedForAsItIs(t *testing.T) {
+	r := serve(t, plain(script{
+		"initialize": {`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"child","version":"1"}}}`},
+		"tools/call": {`{"jsonrpc":"2.0","id":"r","method":"elicitation/create","params":{"mode":"url","message":"Log in","url":"https://a/b?c=%20d#e","elicitationId":"mine"}}`},
+		"response":   {`{"jsonrpc":"2.0","id":2,"result":{"content":[],"saw":$LINE}}`},
+	}))
+	c := r.declaring(everything)
+	questions, state := questionsOf(t, c.call("tools/call", `{"name":"x"}`))
+	if questions != `{"elicitation-1":{"method":"elicitation/create","params":{"mode":"url","message":"Log in","url":"https://a/b?c=%20d#e"}}}` {
+		t.Error(questions)
+	}
+	if got := saw([]byte(c.call("tools/call", again(`{"name":"x"}`, `{"elicitation-1":{"action":"accept"}}`, state)))); got != `{"jsonrpc":"2.0","id":"r","result":{"action":"accept"}}` {
+		t.Errorf("the workload saw %s", got)
+	}
+}
+
+// B7.20, W32.16: what somebody was asked for on the way is for nobody else and
+// not to be kept, whatever the workload says of it; so is what brings answers.
+func TestAReadWithQuestionsIsNotToBeKept(t *testing.T) {
+	r := serve(t, plain(script{
+		"resources/read": {`{"jsonrpc":"2.0","id":"r1","method":"elicitation/create","params":{"message":"Who?","requestedSchema":{}}}`, "!await response",
+			`{"jsonrpc":"2.0","id":$ID,"result":{"contents":[{"uri":"a:b","text":"t"}],"ttlMs":60000,"cacheScope":"public"}}`},
+	}))
+	c := r.modern()
+	const params = `{"uri":"a:b"}`
+	const want = `{"contents":[{"uri":"a:b","text":"t"}],"ttlMs":0,"cacheScope":"private","resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"child","version":"1"}}}`
+	_, state := questionsOf(t, c.call("resources/read", params))
+	c.want("resources/read", again(params, `{"elicitation-1":{"action":"decline"}}`, state), want)
+
+	const page = `{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","contents":[],"ttlMs":60000,"cacheScope":"public"}}`
+	modern := serveAs(t, stateless(script{"resources/read": {page}}), upstream.EraModern).modern()
+	modern.want("resources/read", params, `{"resultType":"complete","contents":[],"ttlMs":60000,"cacheScope":"public"}`)
+	modern.want("resources/read", again(params, `{"k":{"action":"decline"}}`, ""), `{"resultType":"complete","contents":[],"ttlMs":0,"cacheScope":"private"}`)
 }

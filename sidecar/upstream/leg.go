@@ -53,6 +53,9 @@ type Key struct {
 	// Lane tells the legs of one key apart where some calls need one to
 	// themselves (P5); 0 is the one that everything else shares.
 	Lane int
+	// Any allows another leg of the key instead of a busy one (R23). Lists and
+	// subscriptions are always those of lane 0 (B10.5, B11.11).
+	Any bool
 }
 
 // Lease is a Leg that will not be ended for being idle before Release.
@@ -61,6 +64,8 @@ type Lease struct {
 	// Shared is the Handler of everything that the workload sends on the leg,
 	// all its leases together.
 	Shared *Shared
+	// Lane is which leg of the key it is.
+	Lane int
 	// Apart says that what belongs to a call comes on the call's own stream.
 	Apart bool
 	// Deaf reports that nothing can be heard of the workload outside calls;

@@ -28,6 +28,7 @@ type instance struct {
 
 // Instance returns the session of a key, opening it if there is none.
 func (w *Workload) Instance(ctx context.Context, key upstream.Key) (upstream.Lease, error) {
+	key.Any = false // a session serves any number of calls
 	return w.instance(ctx, key, w.cfg.Hold, w.cfg.Startup)
 }
 
@@ -167,7 +168,7 @@ func (w *Workload) pin(key upstream.Key, in *instance) (upstream.Lease, bool) {
 		return upstream.Lease{}, false
 	}
 	in.pins++
-	return upstream.Lease{Leg: in.leg, Shared: &in.shared, Apart: true, Deaf: in.leg.deaf, Release: func() {
+	return upstream.Lease{Leg: in.leg, Shared: &in.shared, Lane: key.Lane, Apart: true, Deaf: in.leg.deaf, Release: func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		in.pins--

@@ -95,10 +95,13 @@ func (l *leg) shake(ctx context.Context, startup time.Duration) (*conn, *peer.In
 func (l *leg) shakeStreamable(ctx context.Context, startup time.Duration) (*conn, *peer.Init, error) {
 	c := &conn{}
 	cfg := l.w.leg(true)
+	heard := make(chan struct{})
+	var first sync.Once
 	cfg.Hooks.Listening = func(outcome string) {
 		if outcome == "refused" {
 			c.deaf.Store(true)
 		}
+		first.Do(func() { close(heard) })
 		if told := l.w.cfg.Hooks.Leg.Listening; told != nil {
 			told(outcome)
 		}
@@ -113,7 +116,25 @@ func (l *leg) shakeStreamable(ctx context.Context, startup time.Duration) (*conn
 		l.w.finish(c, err)
 		return nil, nil, err
 	}
+	settle(ctx, heard)
 	return c, in, nil
+}
+
+// hearing is how long a session waits for a workload that does not send the
+// head of its stream before the first message.
+const hearing = time.Second
+
+// settle waits until it is known what became of the standalone GET: workloads
+// drop what they ask on it while nobody listens (P6), and where there is none
+// no resource may be promised (B10.3).
+func settle(ctx context.Context, heard <-chan struct{}) {
+	t := time.NewTimer(hearing)
+	defer t.Stop()
+	select {
+	case <-heard:
+	case <-t.C:
+	case <-ctx.Done():
+	}
 }
 
 // finish closes a session in the background.

@@ -19,6 +19,7 @@ type instance struct {
 	ready chan struct{} // closed when the attempt is over
 	proc  *process
 	err   error
+	lane  int
 	// shared is the Handler of the process.
 	shared upstream.Shared
 }
@@ -133,7 +134,7 @@ func (p *Pool) find(key upstream.Key) (in *instance, begin bool, err error) {
 	if in != nil && !in.over() {
 		return in, false, nil
 	}
-	next := &instance{ready: make(chan struct{})}
+	next := &instance{ready: make(chan struct{}), lane: key.Lane}
 	p.instances[key] = next
 	return next, true, nil
 }
@@ -200,7 +201,7 @@ func (p *Pool) pin(in *instance) (upstream.Lease, bool) {
 		return upstream.Lease{}, false
 	}
 	in.proc.pins++
-	return upstream.Lease{Leg: in.proc, Shared: &in.shared, Release: func() {
+	return upstream.Lease{Leg: in.proc, Shared: &in.shared, Lane: in.lane, Release: func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		in.proc.pins--

@@ -140,7 +140,7 @@ func TestSparesStayWithinTheBound(t *testing.T) {
 // R23, Pooled: more than one process for a key while it is busy.
 func TestABusyKeyGetsAnotherProcess(t *testing.T) {
 	bubble(t, Config{Model: Pooled, MaxProcesses: 3}, func(t *testing.T, r *rig) {
-		key := upstream.Key{Principal: "p"}
+		key := upstream.Key{Principal: "p", Any: true}
 		use := func(method string) string {
 			lease, err := r.Instance(t.Context(), key)
 			if err != nil {
@@ -170,6 +170,29 @@ func TestABusyKeyGetsAnotherProcess(t *testing.T) {
 		synctest.Wait()
 		if got := use("x"); got != `{"n":1}` || r.Processes() != 3 {
 			t.Errorf("with no room left: %s, %d processes", got, r.Processes())
+		}
+	})
+	// B10.5, B11.11: lists and subscriptions have one process, however busy.
+	bubble(t, Config{Model: Pooled, MaxProcesses: 3}, func(t *testing.T, r *rig) {
+		for _, want := range []int{0, -1} {
+			lease, err := r.Instance(t.Context(), upstream.Key{Principal: "p", Any: want != 0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lease.Release()
+			if lease.Lane != want {
+				t.Errorf("lane %d, want %d", lease.Lane, want)
+			}
+			go func() { _, _ = lease.Call(t.Context(), peer.Request{Method: "hang"}) }()
+			synctest.Wait()
+		}
+		lease, err := r.Instance(t.Context(), upstream.Key{Principal: "p"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease.Release()
+		if lease.Lane != 0 {
+			t.Errorf("lane %d", lease.Lane)
 		}
 	})
 }

@@ -169,7 +169,9 @@ func (p *Pool) Spares() int {
 // lane chooses among the processes of one key where there may be several: an
 // idle one, else a new one if that takes nobody's room, else the first (R23).
 func (p *Pool) lane(key upstream.Key) upstream.Key {
-	if p.cfg.Model != Pooled || key.Lane != 0 {
+	spread := key.Any
+	key.Any = false
+	if p.cfg.Model != Pooled || key.Lane != 0 || !spread {
 		return key
 	}
 	p.mu.Lock()
