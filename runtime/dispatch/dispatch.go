@@ -61,6 +61,11 @@ type Session interface {
 	// Close ends the session: in-flight exchanges, streams, pending calls.
 	// Idempotent; does not wait for peers.
 	Close(cause error)
+	// Retire is Close for a Server that has nothing left to serve the session
+	// with: it is not found any more and takes nothing new, but exchanges in
+	// flight end by themselves first, so that what is answered is delivered. It
+	// does not wait for that; the rest is cut off after a few seconds.
+	Retire(cause error)
 	// Context is cancelled when the session ends.
 	Context() context.Context
 }

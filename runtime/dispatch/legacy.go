@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -20,10 +21,13 @@ type Legacy struct {
 
 	mu      sync.Mutex
 	runs    map[jsonrpc.ID]*Run // the client's requests
+	active  int                 // those that are not delivered yet
 	pending map[string]pending  // ours, by id text
 	opened  bool
-	ready   bool   // the client has come back after initialize
-	early   *early // nil: nothing waits for that
+	ready   bool        // the client has come back after initialize
+	early   *early      // nil: nothing waits for that
+	retired *time.Timer // nil: it is not; else what cuts off the rest
+	cause   error       // of Retire
 	closed  error
 }
 
@@ -72,6 +76,9 @@ func (l *Legacy) onClose(cause error) {
 	l.mu.Lock()
 	l.closed = cause
 	opened := l.opened
+	if l.retired != nil {
+		l.retired.Stop()
+	}
 	l.mu.Unlock()
 	if opened {
 		l.d.Server.Closed(l, cause)
@@ -89,6 +96,8 @@ func (l *Legacy) begin(r *Run) bool {
 		l.runs = map[jsonrpc.ID]*Run{}
 	}
 	l.runs[r.id] = r
+	l.active++
+	r.counted = true
 	return true
 }
 
@@ -100,6 +109,41 @@ func (l *Legacy) finish(r *Run) {
 	}
 	if len(l.runs) == 0 {
 		l.runs = nil
+	}
+}
+
+// retireTime is how long requests that nobody serves any more may take to find
+// that out.
+const retireTime = 5 * time.Second
+
+// Retire implements Session.
+func (l *Legacy) Retire(cause error) {
+	if !l.Session.Retire() {
+		return
+	}
+	l.mu.Lock()
+	over := l.active == 0
+	if !over {
+		l.cause = cause
+		l.retired = time.AfterFunc(retireTime, func() { l.Close(cause) })
+	}
+	l.mu.Unlock()
+	if over {
+		l.Close(cause)
+	}
+}
+
+// delivered notes that a request is over for its client too.
+func (l *Legacy) delivered(r *Run) {
+	if !r.counted {
+		return
+	}
+	l.mu.Lock()
+	l.active--
+	over, cause := l.active == 0 && l.retired != nil, l.cause
+	l.mu.Unlock()
+	if over {
+		l.Close(cause)
 	}
 }
 

@@ -31,6 +31,7 @@ type Run struct {
 	over    atomic.Bool
 	listens bool
 	waits   bool
+	counted bool // its session waits for it, see Legacy.Retire
 	grace   atomic.Pointer[time.Timer]
 }
 
@@ -115,6 +116,7 @@ func (r *Run) end(o Outcome, silence error) {
 	}
 	if r.legacy != nil {
 		r.legacy.finish(r)
+		defer r.legacy.delivered(r)
 	}
 	if silence == nil {
 		o = r.d.respond(r.ctx, &r.x.req, o)

@@ -166,6 +166,7 @@ func (s *session) Value() any                 { s.mu.Lock(); defer s.mu.Unlock()
 func (s *session) SetValue(v any)             { s.mu.Lock(); defer s.mu.Unlock(); s.value = v }
 func (s *session) Listening() bool            { return true }
 func (s *session) Close(cause error)          { s.end(cause) }
+func (s *session) Retire(cause error)         { s.end(cause) }
 func (s *session) Context() context.Context   { return s.ctx }
 
 func (s *session) Call(context.Context, string, []byte) dispatch.Outcome {

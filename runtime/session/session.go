@@ -24,6 +24,7 @@ type Session struct {
 	used    bool      // something came after initialize
 	seen    time.Time // when active became 0
 	timer   *time.Timer
+	retired bool
 	ended   bool
 	value   any
 	owner   any
@@ -97,11 +98,11 @@ func (s *Session) Owner() any {
 }
 
 // Enter marks the session as in use until Leave. It reports false when the
-// session has ended.
+// session has ended or is retired.
 func (s *Session) Enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.ended || s.retired {
 		return false
 	}
 	// The first Enter is initialize's own. The next may come before that one's
@@ -157,6 +158,18 @@ func (s *Session) expire() {
 		return
 	}
 	s.End(hook.EndHandshake, ErrHandshake)
+}
+
+// Retire takes the session out of use: it is no longer found and nothing new
+// begins on it, but what has begun goes on until End. It reports false when that
+// was so before.
+func (s *Session) Retire() bool {
+	s.mu.Lock()
+	before := s.ended || s.retired
+	s.retired = true
+	s.mu.Unlock()
+	s.registry.remove(s)
+	return !before
 }
 
 // Close ends the session on behalf of the server behind it.

@@ -34,6 +34,14 @@ func failed(ctx context.Context, err error) *jsonrpc.Error {
 		}
 		return opening(err)
 	}
+	if reason == peer.Closed {
+		switch {
+		case errors.Is(err, upstream.ErrClosed):
+			return opening(err)
+		case errors.Is(err, upstream.ErrIdle), errors.Is(err, upstream.ErrEvicted):
+			return dispatch.Explain(err)
+		}
+	}
 	text := "the workload did not answer"
 	switch reason {
 	case peer.Ended, peer.Closed:

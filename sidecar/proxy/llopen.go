@@ -23,7 +23,8 @@ func (p *Proxy) llOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 		Params:    params,
 		Handler:   state,
 		Listening: s.Listening,
-		Ended:     func(cause error) { s.Close(ended(cause)) },
+		// What has been answered is delivered: the answer wins over the end.
+		Ended: func(cause error) { s.Retire(ended(cause)) },
 	})
 	if err != nil {
 		if rpc, ok := upstream.RPC(err); ok {
