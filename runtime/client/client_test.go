@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -194,15 +195,16 @@ func TestListTools(t *testing.T) { // R2
 		return strings.Join(n, ",")
 	}
 	for name, tc := range map[string]struct {
-		pages  map[string]string // by cursor
+		pages  map[string]string // by raw cursor
 		want   string
 		legacy string // what a session sees, if something else
 	}{
-		"pages":                    {map[string]string{"": page(names("a", "b"), `,"nextCursor":"1"`), "1": page(names("c"), "")}, "a b c", ""},
+		"pages":                    {map[string]string{"": page(names("a", "b"), `,"nextCursor":"1"`), `"1"`: page(names("c"), "")}, "a b c", ""},
 		"null ends":                {map[string]string{"": page(names("a"), `,"nextCursor":null`)}, "a", ""},
-		"a cursor that leads back": {map[string]string{"": page(names("a"), `,"nextCursor":"1"`), "1": page(names("b"), `,"nextCursor":"1"`)}, "a b", ""},
-		"the same page again":      {map[string]string{"": page(names("a"), `,"nextCursor":"1"`), "1": page(names("a"), `,"nextCursor":"1"`)}, "a", ""},
-		"an empty cursor":          {map[string]string{"": page(names("a"), `,"nextCursor":""`)}, "a", "a"},
+		"a cursor that leads back": {map[string]string{"": page(names("a"), `,"nextCursor":"1"`), `"1"`: page(names("b"), `,"nextCursor":"1"`)}, "a b", ""},
+		"the same page again":      {map[string]string{"": page(names("a"), `,"nextCursor":"1"`), `"1"`: page(names("a"), `,"nextCursor":"1"`)}, "a", ""},
+		"an empty cursor":          {map[string]string{"": page(names("a"), `,"nextCursor":""`), `""`: page(names("b"), "")}, "a b", "a"},
+		"a spelling of its own":    {map[string]string{"": page(names("a"), `,"nextCursor":"\u0031"`), `"\u0031"`: page(names("b"), "")}, "a b", ""},
 		"tools without a name":     {map[string]string{"": page(`{"x":1},`+names("a"), "")}, "a", ""},
 		"no list":                  {map[string]string{"": `"result":{}`}, "client: tools/list: the answer has no list of tools", ""},
 		"an error":                 {map[string]string{"": `"error":{"code":-32603,"message":"sorry"}`}, "sorry", ""},
@@ -216,9 +218,8 @@ func TestListTools(t *testing.T) { // R2
 					case "initialize":
 						reply(w, 200, m, initiated)
 					case "tools/list":
-						raw, _ := strictjson.Get(m.Params, "cursor")
-						cursor, _ := strictjson.String(raw)
-						reply(w, 200, m, tc.pages[cursor])
+						cursor, _ := strictjson.Get(m.Params, "cursor")
+						reply(w, 200, m, tc.pages[string(cursor)])
 					default:
 						w.WriteHeader(202)
 					}
@@ -235,8 +236,12 @@ func TestListTools(t *testing.T) { // R2
 				if err != nil {
 					got = []string{err.Error()}
 				}
-				if strings.Join(got, " ") != tc.want {
-					t.Errorf("got %v, want %s", got, tc.want)
+				want := tc.want
+				if revision != mcp.Revision20260728 && tc.legacy != "" {
+					want = tc.legacy
+				}
+				if strings.Join(got, " ") != want {
+					t.Errorf("got %v, want %s", got, want)
 				}
 			})
 		}

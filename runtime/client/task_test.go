@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -339,4 +341,35 @@ func TestUpdateByHand(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// W36.17: over HTTP every request about a task names it in a field.
+func TestATaskIsNamedInAField(t *testing.T) {
+	var seen []string
+	s := start(t, func(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message) {
+		if m.Method == mcp.MethodDiscover {
+			reply(w, 200, m, discovered)
+			return
+		}
+		seen = append(seen, r.Header.Get("Mcp-Method")+" "+r.Header.Get("Mcp-Name"))
+		reply(w, 200, m, `"result":`+stands("working"))
+	})
+	c, err := s.connect(t, mcp.Revision20260728)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := c.Task("t 7ü")
+	if _, err := task.State(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := task.Update(t.Context(), map[string]json.RawMessage{"a": []byte(`{}`)}); err != nil {
+		t.Error(err)
+	}
+	if err := task.Cancel(t.Context()); err != nil {
+		t.Error(err)
+	}
+	const name = "=?base64?dCA3w7w=?="
+	if want := []string{"tasks/get " + name, "tasks/update " + name, "tasks/cancel " + name}; !slices.Equal(seen, want) {
+		t.Errorf("got %q", seen)
+	}
 }

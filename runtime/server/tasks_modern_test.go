@@ -93,7 +93,8 @@ func TestCancelOfAModernTask(t *testing.T) {
 				got := a.must("tasks/cancel", `{"taskId":%q}`, id)
 				var members map[string]json.RawMessage
 				must(t, json.Unmarshal(got, &members))
-				if len(members) != 2 || field(got, "resultType") != "complete" || members["_meta"] == nil {
+				if len(members) != 2 || field(got, "resultType") != "complete" || !strings.HasPrefix(string(members["_meta"]), `{"io.modelcontextprotocol/serverInfo":{`) ||
+					strings.Count(string(members["_meta"]), `io.modelcontextprotocol`) != 1 {
 					t.Errorf("got %s", got)
 				}
 			}

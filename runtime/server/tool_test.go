@@ -49,7 +49,7 @@ func weather(t *testing.T) *server.Server {
 	return s
 }
 
-// W4.5, W5.5, W5.6: what initialize and server/discover say.
+// W4.5, W5.4, W5.5, W5.6: what initialize and server/discover say.
 func TestTheServerDescribesItselfInEveryRevision(t *testing.T) {
 	each(t, func() *server.Server { return weather(t) }, `{}`, func(t *testing.T, p *peer) {
 		said := p.opened

@@ -430,3 +430,41 @@ func TestTheProgramIsToldWhatIsWatched(t *testing.T) {
 		t.Errorf("%d sessions", n)
 	}
 }
+
+// W6.10: a subscription is named by the id of its request, to the letter.
+func TestASubscriptionIsNamedAsItsRequest(t *testing.T) {
+	s := watched(t, server.Options{})
+	p := newRig(t, s).connect(mcp.Revision20260728, `{}`)
+	streams := map[string]*stream{}
+	for _, id := range []string{`7`, `"7"`, `"a b"`, `9007199254740993`, `""`} {
+		body := `{"jsonrpc":"2.0","id":` + id + `,"method":"subscriptions/listen","params":` + p.enveloped(`{"notifications":{"toolsListChanged":true}}`) + `}`
+		streams[id] = p.follow(p.post(body, mcp.MethodListen, ""))
+	}
+	check := func(id string, m message, object json.RawMessage) {
+		t.Helper()
+		var got struct {
+			Meta map[string]json.RawMessage `json:"_meta"`
+		}
+		must(t, json.Unmarshal(object, &got))
+		if name := string(got.Meta[mcp.MetaSubscriptionID]); name != id {
+			t.Errorf("%s%s of %s names %s", m.Method, m.Result, id, name)
+		}
+	}
+	for id, st := range streams {
+		ack := st.next()
+		check(id, ack, ack.Params)
+	}
+	must(t, s.AddTool(server.Tool{Name: "more"}, nothing))
+	for id, st := range streams {
+		notice := st.next()
+		check(id, notice, notice.Params)
+	}
+	s.Close()
+	for id, st := range streams {
+		last := st.next()
+		check(id, last, last.Result)
+		if string(last.ID) != id {
+			t.Errorf("the result of %s is for %s", id, last.ID)
+		}
+	}
+}
