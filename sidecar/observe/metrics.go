@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"regexp"
 	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +13,9 @@ import (
 
 // seconds are the buckets that OpenTelemetry advises for MCP durations.
 var seconds = [...]float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
+
+// liveBytes is what the last collection left.
+var liveBytes = regexp.MustCompile("^/gc/heap/live:bytes$")
 
 // Sources are asked at each scrape. A nil one is not there, and neither is its
 // metric's value.
@@ -56,7 +60,8 @@ func New(version string, s Sources) *Metrics {
 	m.process(version)
 	m.prime()
 	m.catalogue.registry.MustRegister(
-		collectors.NewGoCollector(),
+		// Live bytes tell a leak from garbage that has not been collected yet.
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveBytes})),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m

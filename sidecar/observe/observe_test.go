@@ -270,3 +270,11 @@ func TestAccessLogLevelsAndBound(t *testing.T) {
 		}
 	})
 }
+
+// What was collected last tells a leak from garbage.
+func TestLiveHeapIsTold(t *testing.T) {
+	f := families(t, New("test", Sources{}))["go_gc_heap_live_bytes"]
+	if f == nil || len(f.GetMetric()) != 1 {
+		t.Fatalf("go_gc_heap_live_bytes: %v", f)
+	}
+}
