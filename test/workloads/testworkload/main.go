@@ -40,6 +40,18 @@ type options struct {
 	stateless        bool
 	answerJSON       bool
 	answerWithStatus int
+	journalFile      string
+	journal          *os.File
+}
+
+// openJournal opens the file that executions of tools are noted in, if one was
+// asked for. All processes of a workload may have the same: each line is one
+// write in append mode.
+func (o *options) openJournal() (err error) {
+	if o.journalFile != "" {
+		o.journal, err = os.OpenFile(o.journalFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	}
+	return err
 }
 
 func (o *options) common(fs *flag.FlagSet) {
@@ -48,6 +60,7 @@ func (o *options) common(fs *flag.FlagSet) {
 	fs.IntVar(&o.instructions, "instructions-bytes", 0, "length of the instructions in the answer to initialize (C08)")
 	fs.BoolVar(&o.refuseBefore, "before-initialized-refuse", false, "refuse requests before notifications/initialized (C28)")
 	fs.BoolVar(&o.noResult, "silent", false, "read everything, answer nothing")
+	fs.StringVar(&o.journalFile, "journal", "", "file to note the text and the tool of each call in")
 	fs.BoolVar(&o.dieOnCancel, "die-on-cancel", false, "exit with 1 upon notifications/cancelled (C29)")
 }
 
@@ -98,6 +111,10 @@ func main() {
 	if fs.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "testworkload: what is %q?\n", fs.Args())
 		os.Exit(2)
+	}
+	if err := o.openJournal(); err != nil {
+		fmt.Fprintln(os.Stderr, "testworkload:", err)
+		os.Exit(1)
 	}
 	time.Sleep(o.startDelay)
 	if err := serve(o); err != nil {

@@ -65,7 +65,7 @@ func tools() []tool {
 			}
 			return strings.Repeat("b", a.Bytes), nil
 		}},
-		{"progress", "Sends n progress notifications, ms apart.", object{"n": integer(), "ms": integer()}, progressTool},
+		{"progress", "Sends n progress notifications, ms apart, with text.", object{"n": integer(), "ms": integer(), "text": str()}, progressTool},
 		{"sample", "Asks the client's model by sampling/createMessage.", object{"text": str()}, func(ctx context.Context, c *call, a arguments) (string, error) {
 			return asked(c.ask(ctx, "sampling/createMessage", object{
 				"messages":  []any{object{"role": "user", "content": object{"type": "text", "text": a.Text}}},
@@ -126,6 +126,11 @@ func (c *call) tool(ctx context.Context) (any, error) {
 		if t.name != p.Name {
 			continue
 		}
+		if c.o.journal != nil {
+			if _, err := fmt.Fprintf(c.o.journal, "%s %s %d\n", p.Arguments.Text, t.name, os.Getpid()); err != nil {
+				return nil, err
+			}
+		}
 		text, err := t.run(ctx, c, p.Arguments)
 		result := object{}
 		if err != nil {
@@ -164,12 +169,12 @@ func progressTool(ctx context.Context, c *call, a arguments) (string, error) {
 	for i := range a.N {
 		if len(c.token) > 0 {
 			c.notify("notifications/progress", object{
-				"progressToken": c.token, "progress": i + 1, "total": a.N, "message": fmt.Sprintf("step %d", i+1),
+				"progressToken": c.token, "progress": i + 1, "total": a.N, "message": fmt.Sprint("step ", i+1, " ", a.Text),
 			})
 		}
 		if _, err := sleepTool(ctx, c, a); err != nil {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d steps", a.N), nil
+	return fmt.Sprint(a.N, " steps ", a.Text), nil
 }
