@@ -73,6 +73,13 @@ const (
 	initiated  = `"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"l","version":"1"},"instructions":"i"}`
 )
 
+// stranger refuses a request in a message that does not say which.
+func stranger(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"sorry"}}`)
+}
+
 func TestConnect(t *testing.T) { // W5.16, B1.2, P34
 	legacy := func(w http.ResponseWriter, m *jsonrpc.Message) {
 		switch m.Method {
@@ -120,6 +127,14 @@ func TestConnect(t *testing.T) { // W5.16, B1.2, P34
 			func(w http.ResponseWriter, _ *jsonrpc.Message) { w.WriteHeader(401) }, "", "upstream_auth (HTTP 401)", first},
 		"503 neither": {
 			func(w http.ResponseWriter, _ *jsonrpc.Message) { w.WriteHeader(503) }, "", "http_status (HTTP 503)", first},
+		"401 neither, whatever its body is": {
+			func(w http.ResponseWriter, _ *jsonrpc.Message) { stranger(w, 401) }, "", "upstream_auth (HTTP 401): sorry", first},
+		"nor 503": {
+			func(w http.ResponseWriter, _ *jsonrpc.Message) { stranger(w, 503) }, "", "http_status (HTTP 503): sorry", first},
+		"nor 429": {
+			func(w http.ResponseWriter, _ *jsonrpc.Message) { stranger(w, 429) }, "", "http_status (HTTP 429): sorry", first},
+		"a refusal of what nobody could read": {
+			func(w http.ResponseWriter, _ *jsonrpc.Message) { stranger(w, 400) }, "", "2025-06-18", first + "," + session},
 		"pinned to a session":                           {nil, "2025-06-18", "2025-06-18", session},
 		"pinned to one that the server does not choose": {nil, "2025-11-25", `unusable answer to initialize: protocol version "2025-06-18"`, "initialize,DELETE"},
 		"pinned to the modern one": {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -57,7 +56,7 @@ func (c *Client) establish(ctx context.Context) (*conversation, error) {
 	c.mu.Unlock()
 	if known.known {
 		conv, err := c.negotiate(ctx, []string{known.revision}, known.older)
-		if err == nil || rpcError(err) == nil && !errors.Is(err, ErrNoRevision) {
+		if err == nil || verdict(err) == nil && !errors.Is(err, ErrNoRevision) {
 			return conv, err
 		}
 		// The assumption broke: ask again (W5.14).
@@ -186,8 +185,7 @@ func (n *negotiation) goOlder() bool {
 // here (W13.7, P34).
 func refusesPost(err error) bool {
 	status := statusOf(err)
-	return rpcError(err) == nil && status >= 400 && status < 500 &&
-		status != http.StatusTooManyRequests && status != http.StatusUnauthorized && status != http.StatusForbidden
+	return rpcError(err) == nil && status >= 400 && !passing(status)
 }
 
 // probe is discover with a bound where silence is an answer.

@@ -148,7 +148,7 @@ func (v *conversation) discover(ctx context.Context, candidates []string) (left 
 
 // after reads what a failed discover says about the era (B1.2, W5.15).
 func (v *conversation) after(candidates []string, err error) []string {
-	rpc := rpcError(err)
+	rpc := verdict(err)
 	switch {
 	case rpc == nil && v.binding == mcp.Stdio:
 		// Silence and an exit are answers of old servers (W5.15).
@@ -157,7 +157,7 @@ func (v *conversation) after(candidates []string, err error) []string {
 		}
 		return nil
 	case rpc == nil:
-		if status := statusOf(err); status >= 400 && status < 500 && status != http.StatusTooManyRequests && status != http.StatusUnauthorized && status != http.StatusForbidden {
+		if status := statusOf(err); status >= 400 && !passing(status) {
 			return legacyOf(candidates)
 		}
 		if peer.ReasonOf(err) == peer.BadResponse {
@@ -211,6 +211,21 @@ func rpcError(err error) *jsonrpc.Error {
 	var rpc *jsonrpc.Error
 	errors.As(err, &rpc)
 	return rpc
+}
+
+// verdict is rpcError where it is about the request: what a server says who
+// does not know the caller, or has no time, says nothing about anything else
+// (B1.2, W5.16), and may be otherwise the next time.
+func verdict(err error) *jsonrpc.Error {
+	if passing(statusOf(err)) {
+		return nil
+	}
+	return rpcError(err)
+}
+
+// passing tells the statuses that depend on who asks and when.
+func passing(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusTooManyRequests || status >= 500
 }
 
 func statusOf(err error) int {

@@ -26,6 +26,8 @@ type fakes struct {
 	serve func(f *fake, m *jsonrpc.Message)
 	// refuse fails the n-th dial, from 1.
 	refuse func(n int) error
+	// turn fails to send a message.
+	turn func(m *jsonrpc.Message) error
 
 	mu    sync.Mutex
 	links []*fake
@@ -103,6 +105,11 @@ func (f *fake) Send(_ context.Context, out *peer.Outgoing) error {
 		panic(fmt.Sprintf("the client sent %s: %v", out.Raw, err))
 	}
 	f.log = append(f.log, string(out.Raw))
+	if f.of.turn != nil {
+		if err := f.of.turn(m); err != nil {
+			return err
+		}
+	}
 	f.wg.Go(func() { f.handle(m) })
 	return nil
 }

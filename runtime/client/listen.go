@@ -148,7 +148,7 @@ func (s *Subscription) keep(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case rpcError(err) != nil, errors.Is(err, ErrNothingHonoured), errors.Is(err, ErrResultType):
+		case verdict(err) != nil, errors.Is(err, ErrNothingHonoured), errors.Is(err, ErrResultType):
 			return err
 		case err != nil && (policy.Never || c.Err() != nil):
 			return err
@@ -266,7 +266,7 @@ func (s *Subscription) attend(ctx context.Context, v *conversation) error {
 			continue
 		}
 		c.subs.count(v, uri, -1)
-		if rpcError(err) == nil {
+		if verdict(err) == nil {
 			s.leave(v, got.URIs)
 			return err
 		}

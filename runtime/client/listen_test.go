@@ -133,6 +133,47 @@ func TestListenThatComesToNothing(t *testing.T) {
 	}
 }
 
+// W5.16: a refusal that passes ends no subscription, whatever its body says; one
+// that is about it does.
+func TestListenOutlivesARefusalThatPasses(t *testing.T) {
+	for _, make := range []func(func(*fake, *jsonrpc.Message)) *fakes{modern, legacy} {
+		refusals := []int{0, 503, 401, 0, 400}
+		asked := 0
+		s := make(func(f *fake, m *jsonrpc.Message) {
+			switch m.Method {
+			case mcp.MethodListen:
+				f.ack(m, `{"resourceSubscriptions":["u:a"]}`)
+				sleepFor(1)
+				f.end(errors.New("crashed"))
+			case mcp.MethodSubscribe:
+				f.result(m, `{}`)
+				sleepFor(1)
+				f.end(errors.New("crashed"))
+			}
+		})
+		s.turn = func(m *jsonrpc.Message) error {
+			if m.Method != mcp.MethodListen && m.Method != mcp.MethodSubscribe {
+				return nil
+			}
+			status := refusals[min(asked, len(refusals)-1)]
+			if asked++; status == 0 {
+				return nil
+			}
+			return &peer.Failure{Reason: peer.Status, Status: status, Err: jsonrpc.Errorf(-32600, "sorry")}
+		}
+		bubble(t, s, Options{}, func(t *testing.T, c *Client) {
+			sub, err := c.Listen(t.Context(), Filter{URIs: []string{"u:a"}}, func(Notification) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-sub.Done()
+			if rpcError(sub.Err()) == nil || asked != len(refusals) {
+				t.Errorf("%s: after %d attempts: %v", s.revision, asked, sub.Err())
+			}
+		})
+	}
+}
+
 // W26.8, W33.1: with a session, the same API.
 func TestListenInASession(t *testing.T) {
 	s := legacy(nil)

@@ -57,7 +57,7 @@ func (t *Task) result(ctx context.Context) (*ToolResult, error) {
 		t.over()
 		return t.client.toolResult(t.tool, raw)
 	}
-	if rpcError(err) != nil {
+	if verdict(err) != nil {
 		t.over()
 		if state, getErr := t.State(ctx); getErr == nil && state.Status == TaskCancelled {
 			return nil, errors.Join(ErrTaskCancelled, err)
