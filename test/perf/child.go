@@ -31,9 +31,8 @@ const profileVariable = "FAIRLEAD_PERF_PROFILE"
 
 // usage is what a child says of itself.
 type usage struct {
-	CPU        time.Duration // user and system
-	Mallocs    uint64        // since its start
-	Heap       uint64        // bytes in use after two collections; on demand only
+	Mallocs    uint64 // since its start
+	Heap       uint64 // bytes in use after two collections; on demand only
 	Goroutines int
 	PeakRSS    int64 // bytes
 	RSS        int64 // bytes
@@ -164,7 +163,6 @@ func ownUsage() usage {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return usage{
-		CPU:     cpuTime(unix.CLOCK_PROCESS_CPUTIME_ID),
 		Mallocs: m.Mallocs, Heap: m.HeapAlloc + m.StackInuse, Goroutines: runtime.NumGoroutine(),
 		PeakRSS: residentBytes("VmHWM:"), RSS: residentBytes("VmRSS:"),
 	}

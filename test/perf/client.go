@@ -135,18 +135,17 @@ func post(addr, body string, headers ...string) []byte {
 	return b.Bytes()
 }
 
-// callID is the id in requests; each connection has its own, for one session
-// may serve them all.
-const callID = `"id":7`
+// callID is the id in requests; each connection has its own of as many digits,
+// for one session may serve them all.
+const callID = `"id":70`
 
 // hammer sends the request n times over a few connections, checks that each
 // answer is 200 and holds want, and returns the first error.
-func hammer(ctx context.Context, addr string, request []byte, want string, n int) error {
-	const conns = 4
+func hammer(ctx context.Context, addr string, request []byte, want string, conns, n int) error {
 	errs := make([]error, conns)
 	var wg sync.WaitGroup
 	for i := range conns {
-		own := bytes.Replace(request, []byte(callID), fmt.Appendf(nil, `"id":%d`, i), 1)
+		own := bytes.Replace(request, []byte(callID), fmt.Appendf(nil, `"id":%d`, 10+i), 1)
 		wg.Go(func() { errs[i] = hammerOne(ctx, addr, own, []byte(want), n/conns) })
 	}
 	wg.Wait()

@@ -1,13 +1,15 @@
-// Command perf measures the runtime against null programs in the same run.
+// Command perf measures runtime and sidecar against null programs in the same
+// run.
 //
 //	go run ./test/perf            all rows
 //	go run ./test/perf serve scan only these
 //
 // The figure of a row is a ratio: CPU time of the server process per request
-// against that of a program that only echoes, medians of alternating runs, so
-// that a noisy machine disturbs both. Servers are child processes of this one;
-// they report their own resource usage over their standard streams. It prints
-// a table and exits 1 when a bar is missed by more than a quarter.
+// against that of a program that only echoes or only forwards, medians of
+// alternating runs, so that a noisy machine disturbs both. Servers are child
+// processes of this one, the sidecar is the binary of this tree, and bridges of
+// others run beside it. The kernel tells the CPU time of each. It prints a
+// table and exits 1 when a bar is missed by more than a quarter.
 package main
 
 import (
@@ -27,12 +29,23 @@ var groups = []struct {
 }{
 	{"scan", scanRows},
 	{"serve", serveRows},
+	{"pass", passRows},
+	{"stdio", stdioRows},
 	{"idle", idleRows},
 	{"slow", slowRows},
 	{"memory", memoryRows},
 }
 
 func main() {
+	lines := flag.Bool("lines", false, "be the workload of the rows over stdio")
+	flag.Parse()
+	if *lines {
+		if err := serveLines(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "lines:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if role := os.Getenv(roleVariable); role != "" {
 		if err := childMain(role); err != nil {
 			fmt.Fprintln(os.Stderr, role+":", err)
@@ -40,7 +53,6 @@ func main() {
 		}
 		return
 	}
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	missed, err := measure(ctx, flag.Args())

@@ -9,7 +9,7 @@ import (
 
 const (
 	echoed   = "the quick brown fox jumps over the lazy dog"
-	toolCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"` + echoed + `"}%s}}`
+	toolCall = `{"jsonrpc":"2.0","id":70,"method":"tools/call","params":{"name":"echo","arguments":{"text":"` + echoed + `"}%s}}`
 
 	legacyRevision = "2025-11-25"
 	modernRevision = "2026-07-28"

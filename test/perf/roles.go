@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/server"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
@@ -29,6 +30,13 @@ const (
 	roleSlow      = "slow"       // a server that tells everybody
 	roleClients   = "clients"    // clients that call where they are told to
 	roleLines     = "lines"      // servers on pipes
+
+	roleLegacy     = "workload-legacy" // runtime/server of the legacy revisions
+	roleModern     = "workload-modern" // of the modern ones
+	roleNullPass   = "null-pass"       // forwards over HTTP and reads nothing
+	roleReverse    = "reverse"         // httputil.ReverseProxy
+	roleNullBridge = "null-bridge"     // forwards to a pipe and reads nothing
+	roleDirect     = "direct"          // calls on a pipe
 )
 
 func newRole(name string) (role, error) {
@@ -61,6 +69,22 @@ func newRole(name string) (role, error) {
 	case roleLines:
 		s, err := rawServer()
 		return role{handler: http.NotFoundHandler(), peer: func(string) error { return feedAll(s) }}, err
+	case roleLegacy:
+		return workload(mcp.Legacy())
+	case roleModern:
+		return workload(mcp.Modern())
+	case roleNullPass:
+		h := newHop()
+		return role{handler: http.HandlerFunc(h.nullPass), peer: h.tell}, nil
+	case roleReverse:
+		h := newHop()
+		return role{handler: h.reverseProxy(), peer: h.tell}, nil
+	case roleNullBridge:
+		p, err := newPipe()
+		return role{handler: http.HandlerFunc(p.nullBridge)}, err
+	case roleDirect:
+		p, err := newPipe()
+		return role{handler: http.NotFoundHandler(), peer: p.direct}, err
 	}
 	return role{}, fmt.Errorf("no role %q", name)
 }
@@ -111,6 +135,14 @@ func endpoint(s *server.Server) *streamable.Server {
 		ParamSchema: s.ParamSchema,
 		Settings:    func() streamable.Settings { return streamable.Settings{WriteTimeout: 10 * time.Minute} },
 	}
+}
+
+// workload is what stands behind bridges: a server of some revisions only.
+func workload(revisions mcp.Offer) (role, error) {
+	s, err := rawServer()
+	front := endpoint(s)
+	front.Settings = func() streamable.Settings { return streamable.Settings{Revisions: revisions} }
+	return role{handler: front}, err
 }
 
 // tellEvery is the pause between notifications to all.

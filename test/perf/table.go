@@ -20,8 +20,10 @@ type result struct {
 	what   string
 	figure float64
 	bar    float64
-	unit   string
-	detail string
+	// atLeast: the bar is what the figure has to reach.
+	atLeast bool
+	unit    string
+	detail  string
 }
 
 // table collects rows; each is told on standard error as soon as it is known.
@@ -40,12 +42,16 @@ func (t *table) add(r result) {
 func (r result) value() string { return fmt.Sprintf("%.4g%s", r.figure, r.unit) }
 
 func (r result) verdict() string {
+	figure, bar := r.figure, r.bar
+	if r.atLeast {
+		figure, bar = bar, figure
+	}
 	switch {
 	case r.bar < 0:
 		return ""
-	case r.figure <= r.bar:
+	case figure <= bar:
 		return "met"
-	case r.figure <= r.bar*tolerance:
+	case figure <= bar*tolerance:
 		return "within a quarter"
 	}
 	return "MISSED"
@@ -59,7 +65,11 @@ func (t *table) print() int {
 	for _, r := range t.rows {
 		bar := ""
 		if r.bar >= 0 {
-			bar = fmt.Sprintf("≤ %.4g%s", r.bar, r.unit)
+			sign := "≤"
+			if r.atLeast {
+				sign = "≥"
+			}
+			bar = fmt.Sprintf("%s %.4g%s", sign, r.bar, r.unit)
 		}
 		verdict := r.verdict()
 		if verdict == "MISSED" {

@@ -13,18 +13,23 @@ func TestVerdicts(t *testing.T) {
 		figure, bar float64
 		want        string
 		missed      int
+		atLeast     bool
 	}{
-		"below the bar":              {1.49, 1.5, "met", 0},
-		"on the bar":                 {1.5, 1.5, "met", 0},
-		"a quarter beyond":           {1.87, 1.5, "within a quarter", 0},
-		"more than a quarter":        {1.88, 1.5, "MISSED", 1},
-		"none where none may be":     {0, 0, "met", 0},
-		"one where none may be":      {1, 0, "MISSED", 1},
-		"a row that has no bar":      {99, noBar, "", 0},
-		"better than nothing at all": {-1, 0, "met", 0},
+		"below the bar":              {1.49, 1.5, "met", 0, false},
+		"on the bar":                 {1.5, 1.5, "met", 0, false},
+		"a quarter beyond":           {1.87, 1.5, "within a quarter", 0, false},
+		"more than a quarter":        {1.88, 1.5, "MISSED", 1, false},
+		"none where none may be":     {0, 0, "met", 0, false},
+		"one where none may be":      {1, 0, "MISSED", 1, false},
+		"a row that has no bar":      {99, noBar, "", 0, false},
+		"better than nothing at all": {-1, 0, "met", 0, false},
+		"more than enough":           {7.1, 7, "met", 0, true},
+		"a quarter short":            {5.6, 7, "within a quarter", 0, true},
+		"too little":                 {5.5, 7, "MISSED", 1, true},
+		"more where none is asked":   {5.5, noBar, "", 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := result{what: "x", figure: test.figure, bar: test.bar, unit: " ×"}
+			r := result{what: "x", figure: test.figure, bar: test.bar, atLeast: test.atLeast, unit: " ×"}
 			if got := r.verdict(); got != test.want {
 				t.Errorf("verdict %q, want %q", got, test.want)
 			}
