@@ -57,6 +57,7 @@ func NeedScopes(id *Identity, scopes ...string) *Refusal {
 	}
 }
 
+// Error implements error.
 func (r *Refusal) Error() string {
 	if r.Code == NoToken {
 		return "no bearer token"

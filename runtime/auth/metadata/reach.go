@@ -87,6 +87,7 @@ func (limit Reach) control(_, address string, _ syscall.RawConn) error {
 // BlockedError: a document was said to be where nobody may send us.
 type BlockedError struct{ Addr netip.Addr }
 
+// Error implements error.
 func (e *BlockedError) Error() string {
 	return fmt.Sprintf("metadata: %s is further inside than the server that points to it", e.Addr)
 }

@@ -16,6 +16,7 @@ var errSignature = errors.New("oidc: the signature is not by a key of the issuer
 // cannot be had.
 type OutageError struct{ Err error }
 
+// Error implements error.
 func (e *OutageError) Error() string {
 	return "oidc: the keys of the issuer cannot be had: " + e.Err.Error()
 }
