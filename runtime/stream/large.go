@@ -8,17 +8,17 @@ import "context"
 // streams from the rest (P18).
 const largeQuarters = 3
 
-// EnterLarge waits until there is room among the large ones for n more bytes of
-// a taker that holds so many there already, or until ctx ends; the error is its
-// cause. It takes nothing of the budget itself, which comes next. held is for
-// LeaveLarge: a taker larger than all of that room has it to itself.
-func (b *Budget) EnterLarge(ctx context.Context, n, already int64) (held int64, err error) {
+// EnterLarge waits until there is room among the large ones for n bytes, or
+// until ctx ends; the error is its cause. It takes nothing of the budget itself,
+// which comes next. held is what to give to LeaveLarge: a taker larger than all
+// of that room has it to itself. Whoever holds a part of it may not enter again.
+func (b *Budget) EnterLarge(ctx context.Context, n int64) (held int64, err error) {
 	part := b.part()
-	held = min(n, part.limit()-already)
-	if held <= 0 {
-		return 0, nil
+	held = min(n, part.limit())
+	if err := part.Acquire(ctx, held); err != nil {
+		return 0, err
 	}
-	return held, part.Acquire(ctx, held)
+	return held, nil
 }
 
 // LeaveLarge gives back what EnterLarge took.

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcptest"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
+	"github.com/fairlead-dev/fairlead/runtime/transport/duplex"
 	"github.com/fairlead-dev/fairlead/runtime/transport/ndjson"
 	"github.com/fairlead-dev/fairlead/runtime/transport/stdio"
 )
@@ -64,6 +67,34 @@ func TestServeHoldsSoMuchBeforeInitialize(t *testing.T) {
 			want = append(want, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"echo":"tools/call"}}`, i+1))
 		}
 		r.ExpectAll(want...)
+	})
+}
+
+// Notifications that the server is slow to take wait in a bounded lane; those
+// beyond it are lost and counted, and nothing else waits for them.
+func TestServeDropsNotificationsThatNobodyTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		stub := &mcptest.Stub{OnNotify: func(context.Context, dispatch.Session, *jsonrpc.Message) { <-release }}
+		var lost atomic.Int64
+		r := mcptest.Stdio(t, stub, stdio.Options{Observer: &hook.Observer{Dropped: func(d hook.Drop) {
+			if d == hook.DropInbound {
+				lost.Add(1)
+			}
+		}}})
+		r.Say(mcptest.Initialize(0, "2025-06-18", `{}`))
+		r.Hear()
+		const said = duplex.MaxLane + 1 + 50 // one is being taken
+		for range said {
+			r.Say(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+		}
+		r.Say(call(1, `{"name":"a"}`))
+		r.Expect(`{"jsonrpc":"2.0","id":1,"result":{"echo":"tools/call"}}`)
+		close(release)
+		synctest.Wait()
+		if n := len(stub.Notified()); lost.Load() != 50 || n != said-50 {
+			t.Errorf("%d were lost and %d taken of %d", lost.Load(), n, said)
+		}
 	})
 }
 

@@ -17,7 +17,9 @@ type Settings struct {
 	NoHTTPSSE bool
 	// MaxBodyBytes bounds one request body [4 MiB].
 	MaxBodyBytes int64
-	// BodyTimeout is how long a body may take to arrive [30 s].
+	// BodyTimeout is how long a body may take to arrive, and how long it may
+	// wait for room [30 s]. One of more than 4 KiB that has begun to come may
+	// not fall a sixth of that behind an even arrival.
 	BodyTimeout time.Duration
 	// RequestTimeout bounds one request, waiting included [5 min].
 	RequestTimeout time.Duration
