@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"transport/stdio", "transport/memory", "transport/httpsse"},
 	{"transport/streamable", "reverse"},
 	{"server", "client"},
-	{"mcptest", "apps/appserver"},
+	{"mcptest", "apps/appserver", "transport/streamable/edgetest"},
 	{"transport/duplex/duplextest"},
 }
 

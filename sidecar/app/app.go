@@ -160,8 +160,12 @@ func (a *App) listen() error {
 		Timeout:             8 * time.Second,
 		ErrorLog:            slog.NewLogLogger(a.cfg.Log.Handler(), slog.LevelWarn),
 	}))
+	public := publicServer(a.publicHandler())
+	if l := a.cfg.public; l != nil {
+		a.public = serving("public", l, maxConnections, public, a.cfg.Log)
+	}
 	err := errors.Join(
-		open(&a.public, "public", a.cfg.Public, maxConnections, publicServer(a.publicHandler())),
+		open(&a.public, "public", a.cfg.Public, maxConnections, public),
 		open(&a.admin, "admin", a.cfg.Admin, maxAdmin, plainServer(a.adminHandler())),
 		open(&a.scrape, "metrics", a.cfg.Metrics, maxAdmin, plainServer(scrape)),
 	)

@@ -101,8 +101,12 @@ func leasingOf(w config.Workload) proxy.Leasing {
 }
 
 func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited) *stdio.Pool {
+	starter := c.starter
+	if starter == nil {
+		starter = stdio.Agent{Dialer: agent.Dialer{Socket: c.AgentSocket}}
+	}
 	return stdio.New(stdio.Config{
-		Starter:          stdio.Agent{Dialer: agent.Dialer{Socket: c.AgentSocket}},
+		Starter:          starter,
 		Model:            stdio.Model(s.ProcessModel),
 		AcrossPrincipals: s.SharedAcrossPrincipals == config.SharedAllow,
 		Recreate:         s.OnIdle == config.OnIdleRecreate,

@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 	"github.com/fairlead-dev/fairlead/sidecar/drain"
+	"github.com/fairlead-dev/fairlead/sidecar/upstream/stdio"
 )
 
 // Config is everything an App needs to know. FromEnv makes one for a pod.
@@ -45,6 +46,10 @@ type Config struct {
 	// error behind it or nil. It must not block and may be nil.
 	Workload func(s config.WorkloadStatus, err error)
 	Log      *slog.Logger
+
+	// public and starter stand in for the public port and the agent in tests.
+	public  net.Listener
+	starter stdio.Starter
 }
 
 // The parts of the drain that are not the operator's to choose. O25 asks for

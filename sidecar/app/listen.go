@@ -37,10 +37,15 @@ func listen(name, address string, most int, s *http.Server, log *slog.Logger) (*
 	if err != nil {
 		return nil, fmt.Errorf("%s port: %w", name, err)
 	}
+	return serving(name, l, most, s, log), nil
+}
+
+// serving makes the port of a listener.
+func serving(name string, l net.Listener, most int, s *http.Server, log *slog.Logger) *port {
 	p := &port{name: name, listener: netutil.LimitListener(l, most), server: s}
 	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	s.ConnState = p.count
-	return p, nil
+	return p
 }
 
 func (p *port) count(_ net.Conn, s http.ConnState) {

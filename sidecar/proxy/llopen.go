@@ -13,7 +13,11 @@ import (
 
 // llOpen is the client's own handshake with a leg of its own (B3.1, B4.11).
 func (p *Proxy) llOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Session) dispatch.Outcome {
-	params, err := strictjson.Splice(x.Msg.Params, initEdits(x, s)...)
+	said := x.Msg.Params
+	if said == nil { // a client that says nothing gets a session all the same (W4.3)
+		said = upstream.InitializeParams(upstream.Key{})
+	}
+	params, err := strictjson.Splice(said, initEdits(said, s)...)
 	if err != nil {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "initialize needs params"))
 	}
@@ -40,10 +44,10 @@ func (p *Proxy) llOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 
 // initEdits are what the workload is not told: tasks, which are not served
 // (B4.12), and a revision other than the session's.
-func initEdits(x *dispatch.Exchange, s dispatch.Session) []strictjson.Edit {
+func initEdits(params []byte, s dispatch.Session) []strictjson.Edit {
 	edits := []strictjson.Edit{strictjson.Delete("capabilities", "tasks")}
 	want := strictjson.Quote(nil, s.Revision())
-	if have, _ := strictjson.Get(x.Msg.Params, "protocolVersion"); string(have) != string(want) {
+	if have, _ := strictjson.Get(params, "protocolVersion"); string(have) != string(want) {
 		edits = append(edits, strictjson.Set(want, "protocolVersion"))
 	}
 	return edits
