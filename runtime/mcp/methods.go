@@ -148,6 +148,17 @@ func (p Profile) find(name string, reverse bool) (Method, bool) {
 	return Method{}, false
 }
 
+// Repeatable reports whether a message may be sent again when nobody knows
+// whether it arrived: it reads, or says how something shall be, so that twice is
+// the same as once (B0.5). Of requests that no revision has it is not known.
+func Repeatable(name string) bool {
+	switch name {
+	case MethodToolsCall, MethodTasksUpdate, MethodCreateMessage, MethodElicit:
+		return false
+	}
+	return KnownMethod(name)
+}
+
 // KnownMethod reports whether any revision has the method, in either
 // direction: the closed set of names that may become a metric label.
 func KnownMethod(name string) bool {

@@ -68,7 +68,10 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 			Budget:  c.Budget,
 			Hooks: http.Hooks{
 				Renewed: func(err error) { m.SessionRenewed(err == nil) },
-				Peer:    peerHooks(m, log),
+				Closes: func() {
+					log.Warn("the workload closes connections that are kept for later; from now on each request gets one of its own")
+				},
+				Peer: peerHooks(m, log),
 			},
 		})
 	default:

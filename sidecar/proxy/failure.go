@@ -46,6 +46,8 @@ func failed(ctx context.Context, err error) *jsonrpc.Error {
 	switch reason {
 	case peer.Ended, peer.Closed:
 		reason, text = peer.Ended, "the workload ended before it answered"
+	case peer.Cut:
+		text = "the workload closed the connection when the request was sent; it may have run"
 	case peer.BadResponse:
 		text = "bad response from workload"
 	case peer.TooLarge:

@@ -68,6 +68,7 @@ func TestBadWorkloadsFailTheirOwnCallsOnly(t *testing.T) {
 		"500":             {http: true, bad: fails},
 		"wrong-type":      {http: true, bad: works, text: "bad"},
 		"cuts":            {http: true, bad: fails},
+		"closes":          {http: true, bad: works, text: "bad"},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()

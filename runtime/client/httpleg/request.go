@@ -10,6 +10,7 @@ import (
 	"net/url"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/paramheader"
 )
@@ -28,6 +29,9 @@ const (
 	headerName     = "Mcp-Name"
 	headerLastID   = "Last-Event-Id"
 	headerEncoding = "Accept-Encoding"
+	// headerReplay, without a value, is not sent: it tells net/http that the
+	// request may be made again when the connection it met was closed.
+	headerReplay = "Idempotency-Key"
 )
 
 // build makes one HTTP request. out is nil for GET and DELETE.
@@ -56,6 +60,9 @@ func (l *Leg) build(ctx context.Context, method string, target *url.URL, out *pe
 		}
 	}
 	r.Header = h
+	if out == nil || out.Kind != jsonrpc.KindRequest || mcp.Repeatable(out.Method) {
+		h[headerReplay] = []string{}
+	}
 	if out == nil {
 		return r
 	}

@@ -14,6 +14,9 @@ type Reason string
 const (
 	// Ended: the process or connection ended (B3.8).
 	Ended Reason = "workload_restarted"
+	// Cut: the server closed a connection that it had answered on before, as the
+	// request was sent on it. Whether it arrived is not known.
+	Cut Reason = "connection_closed"
 	// Unreachable: nobody listens; the request was not delivered.
 	Unreachable Reason = "unreachable"
 	// BadResponse: what came is not the protocol (B16, R5).

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -23,6 +24,9 @@ const (
 	// bodyBytes is how much of the answer to a POST is looked at.
 	bodyBytes = 64 << 10
 	userAgent = "fairlead"
+	// headerReplay, without a value, is not sent: it tells net/http that the
+	// request may be made again when the connection it met was closed.
+	headerReplay = "Idempotency-Key"
 )
 
 // deliver POSTs one message. answered tells that a request has its answer: some
@@ -31,7 +35,7 @@ func (l *Leg) deliver(ctx context.Context, out *peer.Outgoing) (answered bool, e
 	l.mu.Lock()
 	target := l.endpoint
 	l.mu.Unlock()
-	resp, err := l.do(ctx, http.MethodPost, target, out.Raw)
+	resp, err := l.do(ctx, http.MethodPost, target, out)
 	if err != nil {
 		return false, err
 	}
@@ -74,10 +78,10 @@ func statusFailure(status int, body []byte) error {
 // do makes a request, answers challenges, and follows up to three redirects on
 // the same server, the method kept (R17). The error is a *peer.Failure or ctx's
 // cause.
-func (l *Leg) do(ctx context.Context, method string, target *url.URL, raw []byte) (*http.Response, error) {
+func (l *Leg) do(ctx context.Context, method string, target *url.URL, out *peer.Outgoing) (*http.Response, error) {
 	hops, challenges := 0, 0
 	for {
-		req := l.build(ctx, method, target, raw)
+		req := l.build(ctx, method, target, out)
 		if l.cfg.Auth != nil {
 			if err := l.cfg.Auth.Authorize(req); err != nil {
 				return nil, orCause(ctx, &peer.Failure{Reason: peer.Auth, NotDelivered: true, Err: err})
@@ -118,7 +122,8 @@ func (l *Leg) do(ctx context.Context, method string, target *url.URL, raw []byte
 	}
 }
 
-func (l *Leg) build(ctx context.Context, method string, target *url.URL, raw []byte) *http.Request {
+// build makes one HTTP request; out is nil for GET.
+func (l *Leg) build(ctx context.Context, method string, target *url.URL, out *peer.Outgoing) *http.Request {
 	r := (&http.Request{Method: method, URL: target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
 	h := make(http.Header, 6+len(l.cfg.Header))
 	for name, values := range l.cfg.Header {
@@ -128,14 +133,17 @@ func (l *Leg) build(ctx context.Context, method string, target *url.URL, raw []b
 	h["Accept-Encoding"] = []string{"identity"} // R18
 	l.versionHeader(h)
 	r.Header = h
-	if method == http.MethodGet {
+	if out == nil {
 		h["Accept"] = []string{"text/event-stream"}
 		return r
 	}
 	h["Accept"] = []string{"application/json, text/event-stream"}
 	h["Content-Type"] = []string{"application/json"}
-	r.ContentLength = int64(len(raw))
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil }
+	if out.Kind != jsonrpc.KindRequest || mcp.Repeatable(out.Method) {
+		h[headerReplay] = []string{}
+	}
+	r.ContentLength = int64(len(out.Raw))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.Raw)), nil }
 	r.Body, _ = r.GetBody()
 	return r
 }

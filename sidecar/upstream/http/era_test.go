@@ -164,7 +164,7 @@ func TestTheConversation(t *testing.T) { // B3.5, B5.7, P1, W18.4
 			t.Fatal(err)
 		}
 		s.set(true)
-		w.transport.CloseIdleConnections()
+		w.conns.kept.CloseIdleConnections()
 		time.AfterFunc(5*time.Second, func() { s.set(false) })
 		answer, err := talk.Call(t.Context(), peer.Request{Method: "tools/call", Params: []byte(`{}`)})
 		if got := fmt.Sprint(string(answer.Result), err, talk.Headers()); got != `{"ok":1}<nil> true` {

@@ -222,7 +222,7 @@ func (l *leg) callWithin(ctx context.Context, r peer.Request, hold time.Duration
 		case peer.ReasonOf(err) == peer.Closed && l.Err() == nil:
 			// The session was replaced between the look and the call.
 		case !retry(ctx, err, deadline):
-			return peer.Answer{}, err
+			return peer.Answer{}, cut(err)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func (t *talker) Call(ctx context.Context, r peer.Request) (peer.Answer, error) 
 	for {
 		answer, err := t.conn.Call(ctx, r)
 		if err == nil || !retry(ctx, err, deadline) {
-			return answer, err
+			return answer, cut(err)
 		}
 	}
 }

@@ -61,17 +61,20 @@ type Config struct {
 type Hooks struct {
 	// Renewed tells that a session was opened again, or could not be.
 	Renewed func(err error)
-	Leg     httpleg.Hooks
-	Peer    peer.Hooks
+	// Closes tells that the workload closes connections that are kept for later,
+	// so that each request gets one of its own.
+	Closes func()
+	Leg    httpleg.Hooks
+	Peer   peer.Hooks
 }
 
 // Workload is the MCP server behind a port; see New. All methods may be called
 // concurrently. Whoever makes it calls Shutdown.
 type Workload struct {
-	cfg       Config
-	url       *url.URL
-	client    *nethttp.Client
-	transport *nethttp.Transport
+	cfg    Config
+	url    *url.URL
+	client *nethttp.Client
+	conns  *connections
 
 	mu        sync.Mutex
 	legs      map[*leg]struct{}
@@ -108,20 +111,8 @@ func New(cfg Config) *Workload {
 		legs:      map[*leg]struct{}{},
 		instances: map[upstream.Key]*instance{},
 	}
-	w.transport = &nethttp.Transport{
-		DialContext:         cfg.Dial,
-		Proxy:               nil, // never: it is loopback
-		DisableCompression:  true,
-		MaxConnsPerHost:     cfg.MaxConnections,
-		MaxIdleConnsPerHost: 128,
-		// Below the 5 s after which common servers close an idle connection:
-		// a POST that meets such a close is lost, because nobody can know
-		// whether it arrived (B0.5).
-		IdleConnTimeout: 3 * time.Second,
-		WriteBufferSize: 16 << 10,
-		ReadBufferSize:  16 << 10,
-	}
-	w.client = &nethttp.Client{Transport: w.transport}
+	w.conns = newConnections(&w.cfg)
+	w.client = &nethttp.Client{Transport: w.conns}
 	w.era.Fixed, w.era.Find = cfg.Era, w.findEra
 	w.talk.begin(w)
 	return w
@@ -182,5 +173,5 @@ func (w *Workload) Shutdown(ctx context.Context) {
 	wg.Wait()
 	w.talk.end(ctx)
 	w.wg.Wait()
-	w.transport.CloseIdleConnections()
+	w.conns.end()
 }

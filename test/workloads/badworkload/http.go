@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -13,6 +14,8 @@ import (
 //	500         answers with status 500 and a page
 //	wrong-type  answers with JSON that it calls text
 //	cuts        closes the connection without an answer
+//	closes      answers everything, and closes each connection after that
+//	            without having said so
 func serveHTTP(mode, port string) error {
 	return http.ListenAndServe("127.0.0.1:"+port, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m message
@@ -22,6 +25,10 @@ func serveHTTP(mode, port string) error {
 		}
 		if m.ID == nil {
 			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		if mode == "closes" {
+			hang(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", m.result())
 			return
 		}
 		if m.bad() {
@@ -50,13 +57,20 @@ func wrong(w http.ResponseWriter, r *http.Request, mode string, m *message) {
 		w.Header().Set("Content-Type", "text/plain")
 		_, _ = io.WriteString(w, m.result())
 	case "cuts":
-		hang(w)
+		hang(w, "", "")
 	}
 }
 
-// hang closes the connection without a word.
-func hang(w http.ResponseWriter) {
-	if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
-		_ = c.Close()
+// hang closes the connection, after an answer in the words of format if there is
+// one.
+func hang(w http.ResponseWriter, format, body string) {
+	c, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	if format != "" {
+		fmt.Fprintf(buffered, format, len(body), body)
+		_ = buffered.Flush()
 	}
 }
