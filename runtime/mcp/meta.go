@@ -33,8 +33,15 @@ const MetaInputKey = VendorPrefix + "inputKey"
 
 // MetaNeeds is where a tool of a legacy server lists the client capabilities
 // that a call of it cannot do without, so that a bridge refuses clients of
-// 2026-07-28 who lack one before the call begins (B7.15).
+// 2026-07-28 who lack one before the call begins (B7.15). "tasks" stands for
+// the extension (W36.4).
 const MetaNeeds = VendorPrefix + "needs"
+
+// MetaAsksFirst is where a tool of a legacy server that runs as a task says
+// true if it asks its questions before the long work begins, so that a bridge
+// asks clients of 2026-07-28 in rounds first and answers the last of them with
+// the task (W36.9).
+const MetaAsksFirst = VendorPrefix + "asksFirst"
 
 // ForgedFromClient reports whether a _meta key means something only when we
 // set it, so that a client's own is removed before anything reads it (P14).

@@ -29,7 +29,7 @@ func (p *Proxy) ll(ctx context.Context, x *dispatch.Exchange, state *session) di
 
 // llCall makes a request on the session's leg.
 func (p *Proxy) llCall(ctx context.Context, x *dispatch.Exchange, state *session, r peer.Request) dispatch.Outcome {
-	answer, err := p.callTool(ctx, state.leg, r)
+	answer, err := p.callTool(ctx, state.leg, r, state.augment(r))
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err))
 	}

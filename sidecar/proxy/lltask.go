@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/task"
 )
 
@@ -43,4 +44,21 @@ func (t *sessionTask) tell(m *jsonrpc.Message, raw []byte) {
 	if tellOfTask(t.session.s, t.h, m, raw) != nil {
 		t.session.p.lossy(LossyNotification)
 	}
+}
+
+// augment is how a call of the session is made: a tool that only runs as a task
+// is called as one, whatever the client knows of tasks (B12.8).
+func (s *session) augment(r peer.Request) (a augmented) {
+	raw, _ := strictjson.Get(r.Params, "name")
+	name, _ := strictjson.String(raw)
+	t, known := s.p.tools.find(s.s.Principal(), name)
+	a = augmented{known: known, asTask: t.support == supportRequired}
+	if own, ok := r.Value.(*sessionTask); ok {
+		a.made = func(t theirs) func(theirs) {
+			shown := shownTo(own.h)
+			shown(t)
+			return shown
+		}
+	}
+	return a
 }

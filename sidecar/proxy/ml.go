@@ -15,7 +15,7 @@ import (
 // ml serves a request that carries its own metadata, on the leg of its key.
 func (p *Proxy) ml(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	switch {
-	case !p.mlOffered(x):
+	case !p.mlOffered(ctx, x):
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
 	case x.Msg.Method == mcp.MethodDiscover:
 		return p.mlDiscover(ctx, x)
@@ -31,8 +31,8 @@ func (p *Proxy) ml(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 		raw, _ := strictjson.Get(x.Msg.Params, "name")
 		name, _ := strictjson.String(raw)
 		for _, c := range p.tools.needs(name) {
-			if !c.Declared(x.ClientCapabilities()) {
-				return dispatch.Fail(lacking(c)) // B7.15
+			if bad := p.mlLacks(x, c); bad != nil {
+				return dispatch.Fail(bad) // B7.15
 			}
 		}
 	}
@@ -47,9 +47,9 @@ func (p *Proxy) ml(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 }
 
 // mlOffered reports whether a request is for something that is advertised.
-func (p *Proxy) mlOffered(x *dispatch.Exchange) bool {
+func (p *Proxy) mlOffered(ctx context.Context, x *dispatch.Exchange) bool {
 	m, _ := x.Profile().Method(x.Msg.Method)
-	return m.Extension == "" || m.Extension == mcp.ExtensionTasks && p.mlOffersTasks()
+	return m.Extension == "" || m.Extension == mcp.ExtensionTasks && p.mlTakesTasks(ctx, x)
 }
 
 // attempt makes the request once. again says that it may be made once more:
@@ -76,7 +76,8 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	if w, _ := mcp.Lookup(in.Revision); r.Method == mcp.MethodComplete && !w.CompletionContext {
 		r.Edits = append(r.Edits, strictjson.Delete("context")) // B11.9
 	}
-	answer, err := p.callTool(ctx, lease.Leg, r)
+	tool, known := p.toolOf(ctx, x, lease)
+	answer, err := p.callTool(ctx, lease.Leg, r, augmented{known: known, asTask: p.asTask(x, tool)})
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err)), repeatable(r.Method, err)
 	}

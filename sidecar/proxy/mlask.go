@@ -60,9 +60,9 @@ func (p *Proxy) mlAsk(ctx context.Context, x *dispatch.Exchange) dispatch.Outcom
 // mlFresh makes a new call. round counts how often the same request has been
 // sent to a page first (B7.19).
 func (p *Proxy) mlFresh(ctx context.Context, x *dispatch.Exchange, name []byte, answers park.Answers, round int) dispatch.Outcome {
-	f, turn, err := p.fly(ctx, x, name, answers)
+	f, turn, err := p.fly(ctx, x, name, answers, round)
 	if err == nil && f.unsent(x.Msg.Method, turn) && ctx.Err() == nil {
-		f, turn, err = p.fly(ctx, x, name, answers)
+		f, turn, err = p.fly(ctx, x, name, answers, round)
 	}
 	if err != nil && f == nil {
 		return dispatch.Fail(notOpened(ctx, err))
@@ -103,10 +103,13 @@ func (p *Proxy) inputRequired(lease upstream.Lease, asked []park.Asked, state st
 		}
 		b = append(strictjson.Quote(b, q.Key), `:{"method":`...)
 		b = strictjson.Quote(b, q.Method)
-		if q.Params != nil {
-			b = append(append(b, `,"params":`...), strictjson.OneLine(q.Params)...)
+		// There always, though roots/list need not have any: go-sdk 1.8.0 fails
+		// the call over a question without.
+		params := q.Params
+		if params == nil {
+			params = []byte("{}")
 		}
-		b = append(b, '}')
+		b = append(append(append(b, `,"params":`...), strictjson.OneLine(params)...), '}')
 	}
 	b = strictjson.Quote(append(b, `},"requestState":`...), state)
 	b = strictjson.Quote(append(b, `,"_meta":{`...), mcp.MetaServerInfo)
@@ -126,7 +129,29 @@ const maxVisits = 5
 // mlVisit turns the error that asks for a visit to a page into questions
 // (B7.19): the call is over, so nothing is kept; the retry makes it again.
 func (p *Proxy) mlVisit(x *dispatch.Exchange, lease upstream.Lease, name []byte, round int, e *jsonrpc.Error) dispatch.Outcome {
+	questions := visits(e)
+	switch {
+	case len(questions) == 0, round >= maxVisits, !mlInput(x):
+		return dispatch.Fail(retired(e))
+	case !mcp.ElicitationMode(x.ClientCapabilities(), "url"):
+		return dispatch.Fail(lacking(mcp.CapElicitation + ".url"))
+	}
 	var asked []park.Asked
+	for i, q := range questions {
+		asked = append(asked, park.Asked{Key: "elicitation-" + codeText(int64(i+1)), Question: q})
+	}
+	text, bad := p.parking.parked.Repeat(name, round+1)
+	if bad != nil {
+		return dispatch.Fail(bad)
+	}
+	return dispatch.Result(p.inputRequired(lease, asked, text))
+}
+
+// maxPages bounds the pages that one error sends to.
+const maxPages = 16
+
+// visits are the questions that an error asks for (B7.19).
+func visits(e *jsonrpc.Error) (out []park.Question) {
 	elicitations, _ := strictjson.Get(e.Data, "elicitations")
 	strictjson.Elements(elicitations, func(one []byte) bool {
 		url, ok := strictjson.Get(one, "url")
@@ -138,23 +163,18 @@ func (p *Proxy) mlVisit(x *dispatch.Exchange, lease upstream.Lease, name []byte,
 			message = strictjson.Quote(nil, e.Message)
 		}
 		params := append(append([]byte(`{"mode":"url","message":`), message...), `,"url":`...)
-		asked = append(asked, park.Asked{
-			Key:      "elicitation-" + codeText(int64(len(asked)+1)),
-			Question: park.Question{Method: mcp.MethodElicit, Params: append(append(params, url...), '}')},
-		})
-		return len(asked) < maxVisits*4
+		out = append(out, park.Question{Method: mcp.MethodElicit, Params: append(append(params, url...), '}')})
+		return len(out) < maxPages
 	})
-	switch {
-	case len(asked) == 0, round >= maxVisits, !mlInput(x):
-		return dispatch.Fail(retired(e))
-	case !mcp.ElicitationMode(x.ClientCapabilities(), "url"):
-		return dispatch.Fail(lacking(mcp.CapElicitation + ".url"))
+	return out
+}
+
+// declined is the answer to a call whose user would not go to a page.
+func declined(method string) dispatch.Outcome {
+	if method != mcp.MethodToolsCall {
+		return dispatch.Fail(internal("declined by user", "declined"))
 	}
-	text, bad := p.parking.parked.Repeat(name, round+1)
-	if bad != nil {
-		return dispatch.Fail(bad)
-	}
-	return dispatch.Result(p.inputRequired(lease, asked, text))
+	return dispatch.Result([]byte(`{"content":[{"type":"text","text":"declined by user"}],"isError":true,"resultType":"complete"}`))
 }
 
 // mlVisited makes the request again after the visits, unless the user would not
@@ -165,11 +185,8 @@ func (p *Proxy) mlVisited(ctx context.Context, x *dispatch.Exchange, name []byte
 		switch {
 		case !ok:
 			return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the answer to %.100q has not the form of one", key))
-		case action == "accept":
-		case x.Msg.Method == mcp.MethodToolsCall:
-			return dispatch.Result([]byte(`{"content":[{"type":"text","text":"declined by user"}],"isError":true,"resultType":"complete"}`))
-		default:
-			return dispatch.Fail(internal("declined by user", "declined"))
+		case action != "accept":
+			return declined(x.Msg.Method)
 		}
 	}
 	return p.mlFresh(ctx, x, name, park.Answers{}, round)

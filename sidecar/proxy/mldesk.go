@@ -21,7 +21,7 @@ type Attribution string
 
 // The ways.
 const (
-	AttributedCertain   Attribution = "stream"    // it came on the call's stream
+	AttributedCertain   Attribution = "stream"    // it came on the call's stream, or names its task
 	AttributedSole      Attribution = "sole"      // no other call was in flight
 	AttributedWaited    Attribution = "waited"    // the others had to end first
 	AttributedAmbiguous Attribution = "ambiguous" // several were left
@@ -38,8 +38,9 @@ type desk struct {
 
 	mu      sync.Mutex
 	flights map[*flight]struct{}
-	asking  int           // requests of the workload that wait for attribution
-	changed chan struct{} // closed, and replaced, when flights or asking change
+	tasks   map[string]*flight // by the id that the workload gave theirs
+	asking  int                // requests of the workload that wait for attribution
+	changed chan struct{}      // closed, and replaced, when flights or asking change
 }
 
 // deskOf is the desk of a lease's leg.
@@ -93,6 +94,7 @@ func (d *desk) leave(f *flight) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.flights, f)
+	d.unbind(f)
 	d.tell()
 }
 
@@ -121,6 +123,9 @@ func (d *desk) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.
 
 // owner is the call that a request of the workload belongs to (B6.1, P5).
 func (d *desk) owner(ctx context.Context, in peer.Incoming) (*flight, Attribution) {
+	if f := d.byTask(ctx, relatedTask(in.Msg)); f != nil {
+		return f, AttributedCertain
+	}
 	if in.Certain {
 		f, _ := callOf(in).(*flight)
 		if f == nil {
@@ -220,6 +225,10 @@ func (d *desk) Notification(in peer.Incoming) {
 			return
 		}
 		d.hearers.changed(in.Msg)
+		return
+	}
+	if in.Msg.Method == mcp.NotifyTaskStatus {
+		d.taskShown(in)
 		return
 	}
 	if c := callOf(in); c != nil {

@@ -52,7 +52,7 @@ func (p *Proxy) modernCapabilities(raw []byte) []byte {
 		strictjson.Delete(string(mcp.CapTasks)),
 		strictjson.Delete("extensions", mcp.ExtensionTasks),
 	}
-	if p.mlOffersTasks() && mcp.CapTools.Declared(raw) {
+	if p.mlOffersTasks(raw) {
 		edits[1] = strictjson.Set([]byte(`{}`), "extensions", mcp.ExtensionTasks)
 	}
 	strictjson.Each(raw, func(name, value []byte) bool {

@@ -31,7 +31,13 @@ type flight struct {
 	exchange *park.Exchange
 	habit    string
 	asked    atomic.Bool // the workload has asked for something
-	mixed    bool        // guarded by desk.mu: it could not be told from others
+	own      *ownTask
+	visits   int // how often the request has been sent to a page (B7.19)
+
+	// Guarded by desk.mu.
+	mixed  bool   // it could not be told from others
+	making bool   // the workload is making a task of it
+	taskID string // that the workload gave it
 
 	mu       sync.Mutex
 	x        *dispatch.Exchange // nil while no request waits
@@ -167,27 +173,45 @@ func (f *flight) lacks(m *jsonrpc.Message) {
 
 // fly makes a client's request a flight on a leg of its key and waits for its
 // first turn.
-func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answers park.Answers) (*flight, park.Turn, error) {
-	f := &flight{p: p, habit: habit(x.Msg.Method, x.Msg.Params), x: x, declared: x.ClientCapabilities()}
+func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answers park.Answers, visits int) (*flight, park.Turn, error) {
+	f, refused, err := p.launch(ctx, x, name, answers, nil)
+	if err != nil || refused != nil {
+		return f, park.Turn{Err: refused}, err
+	}
+	f.visits = visits
+	turn, err := p.await(ctx, f, x, f.exchange.First())
+	return f, turn, err
+}
+
+// launch begins a flight on a leg of the client's key. With h it is a task's
+// from the start: what belongs to it goes there. A refusal comes with the
+// flight, an error without.
+func (p *Proxy) launch(ctx context.Context, x *dispatch.Exchange, name []byte, answers park.Answers, h *task.Handle) (*flight, *jsonrpc.Error, error) {
+	f := &flight{p: p, habit: habit(x.Msg.Method, x.Msg.Params), declared: x.ClientCapabilities(), task: h}
+	if h == nil {
+		f.x = x
+	}
 	key := p.keyOf(x)
 	alone := p.parking.habits.alone(f.habit, key.Principal == "")
 	lane, give, err := p.parking.lanes.take(key, alone)
 	if err != nil {
-		return nil, park.Turn{}, err
+		return nil, nil, err
 	}
 	lane.Any = !alone
 	lease, err := p.cfg.Workload.Instance(ctx, lane)
 	if err != nil {
 		give()
-		return nil, park.Turn{}, err
+		return nil, nil, err
 	}
 	f.lease = lease
 	release := func() { lease.Release(); give() }
 	if refused := gate(x, lease.Init()); refused != nil {
 		release()
-		return f, park.Turn{Err: refused}, nil //nolint:nilerr // the refusal is the call's outcome
+		return f, refused, nil
 	}
 	d := p.deskOf(lease, lane.Capabilities)
+	tool, known := p.toolOf(ctx, x, lease)
+	f.own = newOwnTask(tool.asksFirst)
 	// The call outlives the request, but not its own end.
 	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	f.exchange = p.parking.parked.Begin(park.Begin{
@@ -198,16 +222,21 @@ func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answ
 		Cancel:  cancel,
 		Value:   f,
 	})
+	if h != nil {
+		f.exchange.First().Detach(answeredBy(f, h))
+		f.own.decide()
+	}
 	if err := d.enter(ctx, f); err != nil {
 		cancel(err)
 		release()
-		return nil, park.Turn{}, err
+		return nil, nil, err
 	}
 	p.raise(ctx, x, lease)
 	r := request(x, f)
+	how := f.augment(life, d, known, p.asTask(x, tool), p.promotes(x))
 	go func() {
 		defer cancel(nil)
-		answer, err := p.callTool(life, lease.Leg, r)
+		answer, err := p.callTool(life, lease.Leg, r, how)
 		d.leave(f)
 		release()
 		if err == nil && answer.Err == nil && !f.asked.Load() {
@@ -215,24 +244,40 @@ func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answ
 		}
 		f.exchange.Finish(park.Final{Answer: answer, Err: err})
 	}()
-	turn, err := p.await(ctx, f, x, f.exchange.First())
-	return f, turn, err
+	return f, nil, nil
 }
 
 // await waits for a turn with x as the request that gets what belongs to it.
+// Where the client takes tasks, the request is answered with one as soon as the
+// workload has made one of the call, unless that is to ask in rounds first, or
+// when it takes long (B12.9, B12.15).
 func (p *Proxy) await(ctx context.Context, f *flight, x *dispatch.Exchange, c *park.Claim) (park.Turn, error) {
 	defer f.unbind(x)
+	defer f.own.decide()
 	if !p.promotes(x) {
+		f.own.decide()
 		return c.Wait(ctx)
 	}
+	if created := f.promoted(); created != nil {
+		return park.Turn{Instead: created}, nil // P20
+	}
+	made, rounds := f.own.made, f.own.asksFirst && c.First()
+	if rounds {
+		f.own.decide()
+		made = nil
+	}
 	for {
-		turn, over, err := c.WaitFor(ctx, p.cfg.Promote)
-		if over {
+		turn, over, err := c.WaitFor(ctx, p.cfg.Promote, made)
+		// What was to ask first has asked: its answer is a task's, be it ready.
+		ready := over && f.own.asksFirst && !rounds && turn.Final != nil
+		if over && !ready {
 			return turn, err
 		}
-		if turn.Instead = p.promote(ctx, f, x, c); turn.Instead != nil {
+		if turn.Instead = p.promote(ctx, f, x, c, ready); turn.Instead != nil || ready {
 			return turn, nil
 		}
+		f.own.decide()
+		made = nil
 	}
 }
 

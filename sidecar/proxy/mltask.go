@@ -12,12 +12,48 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/park"
 )
 
-// mlOffersTasks reports whether calls of modern clients may become tasks.
-func (p *Proxy) mlOffersTasks() bool { return p.cfg.Tasks != nil && p.cfg.Promote > 0 }
+// mlOffersTasks reports whether modern clients are offered tasks before a
+// workload of these capabilities: calls that take long become some, and calls
+// that the workload itself runs as tasks do (B12.9, B12.15).
+func (p *Proxy) mlOffersTasks(capabilities []byte) bool {
+	return p.cfg.Tasks != nil && mcp.CapTools.Declared(capabilities) && (p.cfg.Promote > 0 || capTaskCalls.Declared(capabilities))
+}
 
-// promotes reports whether this request may become one.
+// promotes reports whether the answer to this request may be a task.
 func (p *Proxy) promotes(x *dispatch.Exchange) bool {
-	return p.mlOffersTasks() && x.Msg.Method == mcp.MethodToolsCall && endpoint.Declares(x)
+	return p.cfg.Tasks != nil && x.Msg.Method == mcp.MethodToolsCall && endpoint.Declares(x)
+}
+
+// mlTakesTasks is mlOffersTasks for a request about tasks, whose workload may
+// not be known yet.
+func (p *Proxy) mlTakesTasks(ctx context.Context, x *dispatch.Exchange) bool {
+	if p.cfg.Tasks == nil || p.cfg.Promote > 0 {
+		return p.cfg.Tasks != nil
+	}
+	key := p.keyOf(x)
+	in, known := p.parking.inits.get(key.Capabilities)
+	if !known {
+		lease, err := p.cfg.Workload.Instance(ctx, key)
+		if err != nil {
+			return true // what there is can be asked about
+		}
+		defer lease.Release()
+		in = lease.Init()
+		p.parking.inits.put(key.Capabilities, in)
+	}
+	return p.mlOffersTasks(in.Capabilities)
+}
+
+// mlLacks refuses a call of a tool that cannot do without a capability, where
+// the client does not have it; "tasks" is the extension (W36.4).
+func (p *Proxy) mlLacks(x *dispatch.Exchange, c mcp.Capability) *jsonrpc.Error {
+	switch {
+	case c == mcp.CapTasks && p.cfg.Tasks != nil && !endpoint.Declares(x):
+		return endpoint.NeedsExtension().Err
+	case c == mcp.CapTasks, c.Declared(x.ClientCapabilities()):
+		return nil
+	}
+	return lacking(c)
 }
 
 func aboutTasks(x *dispatch.Exchange) bool {
@@ -38,25 +74,27 @@ func (p *Proxy) mlTasks(ctx context.Context, x *dispatch.Exchange) dispatch.Outc
 	return dispatch.Result(out)
 }
 
-// promote makes a task of a call that has taken long and returns what its
-// request is answered with: the call goes on, and only its answer comes another
-// way (B12.15). nil means that the call goes on as it was: it is just ending,
-// or asking, or no task can be had.
-func (p *Proxy) promote(ctx context.Context, f *flight, x *dispatch.Exchange, c *park.Claim) []byte {
+// promote makes a task of a call and returns what its request is answered with:
+// the call goes on, and only its answer comes another way (B12.15); ready says
+// that it is there. nil means that the call goes on as it was: it is just
+// ending, or asking, or no task can be had.
+func (p *Proxy) promote(ctx context.Context, f *flight, x *dispatch.Exchange, c *park.Claim, ready bool) []byte {
+	f.own.promoting.Lock()
+	defer f.own.promoting.Unlock()
 	if created := f.promoted(); created != nil {
 		return created // to a request that repeats one (P20)
 	}
 	b := &becoming{f: f, known: make(chan struct{})}
-	if !c.Detach(b.ask) {
+	if !ready && !c.Detach(b.ask) {
 		return nil
 	}
 	defer close(b.known)
+	theirs := f.theirs()
+	spec := task.Spec{Method: x.Msg.Method, TTL: theirs.ttl, Poll: theirs.poll, Message: theirs.message}
 	handles := make(chan *task.Handle, 1)
-	made, err := p.cfg.Tasks.Start(ctx, endpoint.OwnerOf(x), task.Spec{Method: x.Msg.Method}, func(ctx context.Context, h *task.Handle) dispatch.Outcome {
+	made, err := p.cfg.Tasks.Start(ctx, endpoint.OwnerOf(x), spec, func(ctx context.Context, h *task.Handle) dispatch.Outcome {
 		handles <- h
-		turn, err := c.Wait(ctx)
-		// A call that wants a page to be visited first cannot be made again.
-		return p.turned(ctx, x, f, nil, maxVisits, turn, err)
+		return p.mlRun(ctx, x, h, f, c)
 	})
 	if err != nil {
 		c.Attach()
@@ -64,6 +102,13 @@ func (p *Proxy) promote(ctx context.Context, f *flight, x *dispatch.Exchange, c 
 	}
 	b.h = <-handles
 	return f.becomes(b.h, made.ModernCreate())
+}
+
+// answeredBy puts what a flight asks to the client by way of a task.
+func answeredBy(f *flight, h *task.Handle) park.Ask {
+	b := &becoming{f: f, known: make(chan struct{}), h: h}
+	close(b.known)
+	return b.ask
 }
 
 // becoming is where questions go that the workload asks while its call becomes

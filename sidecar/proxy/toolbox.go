@@ -30,7 +30,20 @@ type tool struct {
 	wrapped bool
 	// needs are client capabilities that a call cannot do without (B7.15).
 	needs []mcp.Capability
+	// support says whether it runs as a task of 2025-11-25.
+	support taskSupport
+	// asksFirst: as a task it asks before the long work begins (W36.9).
+	asksFirst bool
 }
+
+// taskSupport is what a tool of 2025-11-25 says of running as a task; anything
+// else is forbidden.
+type taskSupport string
+
+const (
+	supportRequired taskSupport = "required"
+	supportOptional taskSupport = "optional"
+)
 
 // maxNeeds bounds them.
 const maxNeeds = 8
@@ -108,6 +121,11 @@ func readTool(item []byte) (t tool) {
 		kind, _ := strictjson.Get(output, "type")
 		t.wrapped = string(kind) != `"object"`
 	}
+	support, _ := strictjson.GetPath(item, "execution", "taskSupport")
+	text, _ := strictjson.String(support)
+	t.support = taskSupport(text)
+	first, _ := strictjson.GetPath(item, "_meta", mcp.MetaAsksFirst)
+	t.asksFirst = string(first) == "true"
 	needs, _ := strictjson.GetPath(item, "_meta", mcp.MetaNeeds)
 	strictjson.Elements(needs, func(one []byte) bool {
 		if c, ok := strictjson.String(one); ok && c != "" {
@@ -156,6 +174,16 @@ func (b *toolbox) needs(name string) []mcp.Capability {
 		}
 	}
 	return nil
+}
+
+// forget drops what is known of a tool: the workload behaves as if it were
+// otherwise.
+func (b *toolbox) forget(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.sets {
+		delete(s.tools, name)
+	}
 }
 
 // changed notes that the workload's list has changed: what is known counts no

@@ -58,6 +58,7 @@ type Call struct {
 	stop   context.CancelCauseFunc // inline links: ends Send
 	over   atomic.Bool
 	lasts  atomic.Bool // its token is good after the answer
+	keeper *Peer       // that keeps it so; nil for none
 
 	mu       sync.Mutex
 	progress float64

@@ -14,8 +14,16 @@ func (p *Peer) last(c *Call) bool {
 		p.lasting = map[int64]*Call{}
 	}
 	p.lasting[c.id] = c
+	c.keeper = p
 	c.lasts.Store(true)
 	return true
+}
+
+// Release is Peer.Release for whoever does not know the Peer.
+func (c *Call) Release() {
+	if c.keeper != nil {
+		c.keeper.Release(c)
+	}
 }
 
 // Release ends what Request.Lasting began; it is idempotent.

@@ -38,6 +38,9 @@ type Claim struct {
 // Exchange is what the claim is on.
 func (c *Claim) Exchange() *Exchange { return c.e }
 
+// First reports whether it is the claim of the request that began the exchange.
+func (c *Claim) First() bool { return c.round == 0 }
+
 func (c *Claim) resolved() bool {
 	select {
 	case <-c.done:

@@ -11,11 +11,15 @@ import (
 // the answer.
 type Ask func(ctx context.Context, q Question) ([]byte, *jsonrpc.Error)
 
-// WaitFor is Wait for a limited time; over is false when that has passed, which
-// changes nothing.
-func (c *Claim) WaitFor(ctx context.Context, d time.Duration) (turn Turn, over bool, err error) {
-	t := time.NewTimer(d)
-	defer t.Stop()
+// WaitFor is Wait for a limited time, or until sooner is closed; over is false
+// when that has passed, which changes nothing. 0 is for ever, as is nil.
+func (c *Claim) WaitFor(ctx context.Context, d time.Duration, sooner <-chan struct{}) (turn Turn, over bool, err error) {
+	var late <-chan time.Time
+	if d > 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		late = t.C
+	}
 	c.e.mu.Lock()
 	c.waiters++
 	if c.grace != nil {
@@ -26,7 +30,8 @@ func (c *Claim) WaitFor(ctx context.Context, d time.Duration) (turn Turn, over b
 	select {
 	case <-c.done:
 	case <-ctx.Done():
-	case <-t.C:
+	case <-late:
+	case <-sooner:
 	}
 	c.e.mu.Lock()
 	c.waiters--

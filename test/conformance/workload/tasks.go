@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/server"
 )
 
@@ -39,7 +40,7 @@ func (w *Workload) addTasks() error {
 				err := pause(c, time.Duration(in.Seconds*float64(time.Second)))
 				return fmt.Sprintf("Computed %q in %g s.", in.Label, in.Seconds), err
 			}),
-		s.AddTool(server.Tool{Name: "failing_job", Description: "Fails after a moment", TaskSupport: server.TaskRequired},
+		s.AddTool(server.Tool{Name: "failing_job", Description: "Fails after a moment", TaskSupport: server.TaskRequired, Meta: json.RawMessage(`{"` + mcp.MetaNeeds + `":["tasks"]}`)},
 			func(c *server.Context, _ json.RawMessage) (server.ToolOutcome, error) {
 				return nil, errors.Join(pause(c, brief), errors.New("the job failed, as it always does"))
 			}),
@@ -57,7 +58,7 @@ func (w *Workload) addTasks() error {
 			}),
 		s.AddTool(server.Tool{
 			Name: "test_tool_with_task", Description: "Asks first, then goes on as a task",
-			TaskSupport: server.TaskRequired, TaskLater: true,
+			TaskSupport: server.TaskRequired, TaskLater: true, Meta: json.RawMessage(`{"` + mcp.MetaAsksFirst + `":true}`),
 		}, greetLater),
 	)
 }
