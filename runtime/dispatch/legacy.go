@@ -75,6 +75,9 @@ func (l *Legacy) negotiated(o Outcome) Outcome {
 func (l *Legacy) onClose(cause error) {
 	l.mu.Lock()
 	l.closed = cause
+	if l.early != nil {
+		l.early.held.Take()
+	}
 	opened := l.opened
 	if l.retired != nil {
 		l.retired.Stop()

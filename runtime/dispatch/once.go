@@ -1,8 +1,6 @@
 package dispatch
 
 import (
-	"bytes"
-
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -32,13 +30,5 @@ func (l *Legacy) NotifyOnce(raw []byte) error {
 func (l *Legacy) waits(line []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.early == nil {
-		return false
-	}
-	for _, held := range l.early.held {
-		if bytes.Equal(held, line) {
-			return true
-		}
-	}
-	return false
+	return l.early != nil && l.early.held.Has(line)
 }

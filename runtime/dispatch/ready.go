@@ -5,7 +5,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
-	"github.com/fairlead-dev/fairlead/runtime/session"
+	"github.com/fairlead-dev/fairlead/runtime/stream"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
@@ -18,8 +18,7 @@ import (
 type early struct {
 	flushing bool
 	came     chan struct{} // closed when it has
-	held     [][]byte
-	bytes    int
+	held     *stream.Waiting
 }
 
 // Ready says that the client has come back. What was held is sent first.
@@ -41,9 +40,7 @@ func (l *Legacy) Ready() {
 // flush sends what is held, and what comes meanwhile; l.mu is held, but not
 // while something is sent.
 func (l *Legacy) flush(e *early) {
-	for len(e.held) > 0 {
-		batch := e.held
-		e.held, e.bytes = nil, 0
+	for batch := e.held.Take(); batch != nil; batch = e.held.Take() {
 		l.mu.Unlock()
 		for _, raw := range batch {
 			_ = l.Push(raw) // a session that has ended misses nothing
@@ -55,7 +52,7 @@ func (l *Legacy) flush(e *early) {
 // waitingRoom is where things wait; l.mu is held.
 func (l *Legacy) waitingRoom() *early {
 	if l.early == nil {
-		l.early = &early{came: make(chan struct{})}
+		l.early = &early{came: make(chan struct{}), held: l.Waiting()}
 	}
 	return l.early
 }
@@ -69,12 +66,7 @@ func (l *Legacy) push(raw []byte) error {
 		return l.Push(raw)
 	}
 	defer l.mu.Unlock()
-	e := l.waitingRoom()
-	e.held = append(e.held, raw)
-	e.bytes += len(raw)
-	for len(e.held) > session.MaxQueue || e.bytes > session.MaxQueueBytes && len(e.held) > 1 {
-		e.bytes -= len(e.held[0])
-		e.held = e.held[1:]
+	for range l.waitingRoom().held.Add(raw) {
 		l.d.Observer.Drop(hook.DropNoStream)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -189,6 +190,53 @@ func TestRetainedStreamsAreBounded(t *testing.T) {
 		if st, _ := s.Lookup(handle); st != nil {
 			t.Error("an ended session has streams")
 		}
+	}
+}
+
+// P3, P18: what nobody reads is bounded, counted by the budget, and gone with
+// the session.
+func TestWhatNobodyReadsIsBounded(t *testing.T) {
+	var lost int
+	r := &session.Registry{
+		Streams:  &stream.Store{Budget: &stream.Budget{}},
+		Observer: &hook.Observer{Dropped: func(hook.Drop) { lost++ }},
+	}
+	s := start(t, r, "k", "")
+	for i := range session.MaxQueue + 10 {
+		if err := s.Push(fmt.Appendf(nil, "%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	used := r.Streams.Budget.Used()
+	if lost != 10 || used == 0 {
+		t.Errorf("%d lost, %d bytes held", lost, used)
+	}
+	st, err := s.OpenStandalone("h", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := st.Attach(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if events, _ := reader.Take(); len(events) != session.MaxQueue || string(events[0].Data) != "10" {
+		t.Errorf("%d events", len(events))
+	}
+	reader.Close()
+	s.CloseStandalone(st)
+	big := bytes.Repeat([]byte("x"), session.MaxQueueBytes/4)
+	for range 10 {
+		_ = s.Push(big)
+	}
+	if held := r.Streams.Budget.Used() - used; held < session.MaxQueueBytes/2 || held > session.MaxQueueBytes+1000 {
+		t.Errorf("%d bytes of large messages held", held)
+	}
+	other := start(t, r, "l", "")
+	_ = other.Push(big)
+	s.Close(nil)
+	other.Close(nil)
+	if used := r.Streams.Budget.Used(); used != 0 {
+		t.Errorf("%d bytes after the end", used)
 	}
 }
 

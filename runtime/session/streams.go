@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
@@ -14,8 +13,7 @@ type streams struct {
 	standalone []*stream.Stream // open, oldest first (P3)
 	answers    []*stream.Stream // of requests; ended ones can be resumed
 	retained   []*stream.Stream // standalone ones whose connection has gone
-	queue      [][]byte         // unsolicited messages that wait for a stream
-	queued     int              // bytes of queue
+	queue      *stream.Waiting  // unsolicited messages; nil until one waits
 	came       chan struct{}    // closed when a stream got a reader
 }
 
@@ -23,6 +21,7 @@ type streams struct {
 // which end by themselves with their requests.
 func (l *streams) end() (drop, answers []*stream.Stream) {
 	drop, answers = append(l.standalone, l.retained...), l.answers
+	l.queue.Take()
 	*l = streams{}
 	return drop, answers
 }
@@ -69,10 +68,9 @@ func (s *Session) OpenStandalone(handle string, from *stream.Stream, after uint6
 		return nil, ErrClosed
 	}
 	l := &s.streams
-	for _, data := range l.queue {
+	for _, data := range l.queue.Take() {
 		_ = st.Send(data)
 	}
-	l.queue, l.queued = nil, 0
 	l.standalone = append(l.standalone, st)
 	var oldest *stream.Stream
 	if len(l.standalone) > MaxStandalone {
@@ -144,13 +142,11 @@ func (s *Session) Arrived() {
 // waits for a reader.
 func (s *Session) PushOnce(raw []byte) error {
 	s.mu.Lock()
-	for _, waiting := range s.streams.queue {
-		if bytes.Equal(waiting, raw) {
-			s.mu.Unlock()
-			return nil
-		}
-	}
+	waits := s.streams.queue.Has(raw)
 	s.mu.Unlock()
+	if waits {
+		return nil
+	}
 	return s.Push(raw)
 }
 
@@ -176,14 +172,18 @@ func (s *Session) Push(raw []byte) error {
 			return nil
 		}
 	}
-	l.queue = append(l.queue, raw)
-	l.queued += len(raw)
-	for len(l.queue) > MaxQueue || (l.queued > MaxQueueBytes && len(l.queue) > 1) {
-		l.queued -= len(l.queue[0])
-		l.queue = l.queue[1:]
+	if l.queue == nil {
+		l.queue = s.Waiting()
+	}
+	for range l.queue.Add(raw) {
 		s.registry.Observer.Drop(hook.DropNoStream)
 	}
 	return nil
+}
+
+// Waiting makes a place for unsolicited messages within the bounds of a session.
+func (s *Session) Waiting() *stream.Waiting {
+	return &stream.Waiting{Store: s.registry.Streams, Max: MaxQueue, MaxBytes: MaxQueueBytes}
 }
 
 // Carrier returns a stream that can carry a request to the client which belongs

@@ -28,6 +28,7 @@ type Budget struct {
 	used    int64
 	waiters list.List // of *waiter, first come first served
 	large   *Budget   // what large takers hold of it together; nil until there is one
+	waiting *Budget   // what Waiting ones hold of it together; the same
 }
 
 type waiter struct {
