@@ -23,6 +23,8 @@ func (p *Proxy) mm(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 		return dispatch.Fail(notOpened(ctx, err))
 	}
 	switch x.Msg.Method {
+	case mcp.MethodTasksResult, mcp.MethodTasksList: // of another era; they would tell of tasks of others
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
 	case mcp.MethodDiscover:
 		return p.mmDiscover(ctx, x, conv)
 	case mcp.MethodListen:
@@ -57,6 +59,13 @@ func (p *Proxy) mmErrand(x *dispatch.Exchange, conv upstream.Conversation) (*err
 			return nil, badState()
 		}
 		edits = append(edits, strictjson.Set(inner, "requestState"))
+	}
+	if aboutTasks(x) {
+		about, refused := p.mmAbout(x, conv)
+		if refused != nil {
+			return nil, refused
+		}
+		edits = append(edits, about...)
 	}
 	if d := conv.Discovered(); d.Revision != x.Revision() {
 		edits = append(edits, strictjson.Set(strictjson.Quote(nil, d.Revision), "_meta", mcp.MetaProtocolVersion)) // B5.2
@@ -114,7 +123,7 @@ func (c *mmCall) Notification(in peer.Incoming) {
 	case in.Msg.Method == mcp.NotifyMessage && !wants(c.x.LogLevel(), in.Msg):
 		c.p.lossy(LossyLog)
 		return
-	case unsolicited(in.Msg.Method), in.Msg.Method == mcp.NotifyAcknowledged:
+	case unsolicited(in.Msg.Method), in.Msg.Method == mcp.NotifyAcknowledged, in.Msg.Method == mcp.NotifyTasks:
 		c.p.lossy(LossyNotification)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
@@ -20,8 +21,16 @@ func (p *Proxy) mmListen(ctx context.Context, x *dispatch.Exchange, conv upstrea
 	if refused != nil {
 		return dispatch.Fail(refused)
 	}
+	tasks, more, refused := p.mmFilter(x)
+	if refused != nil {
+		return dispatch.Fail(refused)
+	}
+	params, err := strictjson.Splice(e.request.Params, more...)
+	if err != nil {
+		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "notifications must say what to listen to"))
+	}
 	id := []byte(x.ID().String())
-	l := &listening{conv: conv, params: e.request.Params}
+	l := &listening{conv: conv, params: params}
 	say := func(raw []byte, wait bool) {
 		named, err := strictjson.Splice(raw, strictjson.Set(id, "params", "_meta", mcp.MetaSubscriptionID)) // W33.5
 		if err != nil || tell(x, named, wait) != nil {
@@ -36,7 +45,7 @@ func (p *Proxy) mmListen(ctx context.Context, x *dispatch.Exchange, conv upstrea
 			}
 			return
 		}
-		say(append(append([]byte(`{"jsonrpc":"2.0","method":"`+mcp.NotifyAcknowledged+`","params":{"notifications":`), honoured...), "}}"...), true)
+		say(append(append([]byte(`{"jsonrpc":"2.0","method":"`+mcp.NotifyAcknowledged+`","params":{"notifications":`), tasks.honoured(honoured)...), "}}"...), true)
 	}
 	l.changed = func(in peer.Incoming) {
 		if in.Msg.Method == mcp.NotifyMessage || in.Msg.Method == mcp.NotifyProgress { // W33.9
@@ -44,7 +53,13 @@ func (p *Proxy) mmListen(ctx context.Context, x *dispatch.Exchange, conv upstrea
 			return
 		}
 		p.heard(in.Msg.Method)
-		if raw := unforged(in.Msg); raw != nil {
+		raw := unforged(in.Msg)
+		if in.Msg.Method == mcp.NotifyTasks && raw != nil {
+			if raw = tasks.told(raw); raw == nil {
+				p.lossy(LossyNotification)
+			}
+		}
+		if raw != nil {
 			say(raw, in.MayWait)
 		}
 	}

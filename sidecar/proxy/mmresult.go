@@ -29,7 +29,7 @@ func (p *Proxy) mmResult(x *dispatch.Exchange, raw []byte) dispatch.Outcome {
 	edits := forgedKeys(raw)
 	switch kind {
 	case kindComplete:
-		edits = append(edits, completed(raw)...)
+		edits = append(append(edits, completed(raw)...), mmShown(x, raw)...)
 		if m.Cached {
 			_, resumed := stateOf(x)
 			edits = append(edits, hints(raw, resumed || answered(x))...)
@@ -41,9 +41,11 @@ func (p *Proxy) mmResult(x *dispatch.Exchange, raw []byte) dispatch.Outcome {
 		}
 		edits = append(edits, more...)
 	case kindTask:
-		if x.Msg.Method != mcp.MethodToolsCall || !mcp.DeclaresExtension(x.ClientCapabilities(), mcp.ExtensionTasks) {
-			return unknownKind()
+		more, refused := p.mmCreated(x, raw)
+		if refused != nil {
+			return dispatch.Fail(refused)
 		}
+		edits = append(edits, more...)
 	default:
 		return unknownKind()
 	}
