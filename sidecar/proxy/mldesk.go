@@ -38,9 +38,10 @@ type desk struct {
 
 	mu      sync.Mutex
 	flights map[*flight]struct{}
-	tasks   map[string]*flight // by the id that the workload gave theirs
-	asking  int                // requests of the workload that wait for attribution
-	changed chan struct{}      // closed, and replaced, when flights or asking change
+	ghosts  map[*flight]struct{} // given up, and the workload may not know yet
+	tasks   map[string]*flight   // by the id that the workload gave theirs
+	asking  int                  // requests of the workload that wait for attribution
+	changed chan struct{}        // closed, and replaced, when flights or asking change
 }
 
 // deskOf is the desk of a lease's leg.
@@ -143,7 +144,7 @@ func (d *desk) owner(ctx context.Context, in peer.Incoming) (*flight, Attributio
 		switch {
 		case len(left) == 0:
 			return nil, AttributedNone
-		case len(left) == 1:
+		case len(left) == 1 && !d.haunted(in.Msg):
 			return left[0], how
 		case hopeless(left):
 			return nil, AttributedAmbiguous
@@ -167,8 +168,8 @@ func (d *desk) owner(ctx context.Context, in peer.Incoming) (*flight, Attributio
 		if !over {
 			continue
 		}
-		if ctx.Err() == nil {
-			for _, f := range d.candidates(in.Msg) {
+		if all := d.candidates(in.Msg); ctx.Err() == nil && len(all) > 1 {
+			for _, f := range all {
 				f.mixed = true
 				d.p.parking.habits.wasMixed(f.habit)
 			}
@@ -232,6 +233,10 @@ func (d *desk) Notification(in peer.Incoming) {
 		return
 	}
 	if c := callOf(in); c != nil {
+		if d.hearsay(in) {
+			d.p.lossy(LossyLog)
+			return
+		}
 		c.Notification(in)
 		return
 	}

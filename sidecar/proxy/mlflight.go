@@ -237,7 +237,7 @@ func (p *Proxy) launch(ctx context.Context, x *dispatch.Exchange, name []byte, a
 	go func() {
 		defer cancel(nil)
 		answer, err := p.callTool(life, lease.Leg, r, how)
-		d.leave(f)
+		d.forsake(f, lease, err)
 		release()
 		if err == nil && answer.Err == nil && !f.asked.Load() {
 			p.parking.habits.wasSilent(f.habit)
