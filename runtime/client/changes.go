@@ -7,9 +7,12 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
 
-// maxChanges bounds what waits for a slow reader; beyond it the oldest goes and
-// the next one says that something was missed.
-const maxChanges = 1024
+// What waits for a slow reader is bounded; beyond that the oldest goes and the
+// next one says that something was missed. A single one may be larger.
+const (
+	maxChanges     = 1024
+	maxChangeBytes = 8 << 20
+)
 
 // changes is a queue in which notifications that say the same are kept once:
 // the newest, in the place of the first.
@@ -19,6 +22,7 @@ type changes struct {
 	mu    sync.Mutex
 	order []string
 	byKey map[string]Notification
+	bytes int
 	lost  bool
 }
 
@@ -35,15 +39,18 @@ func (q *changes) add(n Notification) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	k := key(n)
-	if _, waits := q.byKey[k]; !waits {
-		if len(q.order) >= maxChanges {
-			delete(q.byKey, q.order[0])
-			q.order = q.order[1:]
-			q.lost = true
-		}
+	before, waits := q.byKey[k]
+	if waits {
+		q.bytes -= len(before.Params)
+	} else {
 		q.order = append(q.order, k)
 	}
 	q.byKey[k] = n
+	q.bytes += len(n.Params)
+	for len(q.order) > maxChanges || q.bytes > maxChangeBytes && len(q.order) > 1 {
+		q.pop()
+		q.lost = true
+	}
 	select {
 	case q.wake <- struct{}{}:
 	default:
@@ -71,13 +78,20 @@ func (q *changes) take() (n Notification, ok bool) {
 	if len(q.order) == 0 {
 		return n, false
 	}
-	k := q.order[0]
-	q.order = q.order[1:]
-	n = q.byKey[k]
-	delete(q.byKey, k)
+	n = q.pop()
 	n.Missed = n.Missed || q.lost
 	q.lost = false
 	return n, true
+}
+
+// pop takes the oldest; q.mu is held and there is one.
+func (q *changes) pop() Notification {
+	k := q.order[0]
+	q.order = q.order[1:]
+	n := q.byKey[k]
+	delete(q.byKey, k)
+	q.bytes -= len(n.Params)
+	return n
 }
 
 // pump hands out what is queued until done is closed.

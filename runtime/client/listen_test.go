@@ -255,15 +255,18 @@ func TestSlowListeners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		const change = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+		s.last().say(change)
+		synctest.Wait() // it is being read
 		for range 3 * maxChanges {
-			s.last().say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			s.last().say(change)
 		}
 		synctest.Wait()
 		if err := c.Ping(t.Context()); err != nil {
 			t.Error(err)
 		}
 		close(gate)
-		if got := slow.got(); got != "tools/list_changed; tools/list_changed" { // one was being read
+		if got := slow.got(); got != "tools/list_changed; tools/list_changed" {
 			t.Error(got)
 		}
 	})
@@ -276,6 +279,28 @@ func TestSlowListeners(t *testing.T) {
 	}
 	if n, _ := q.take(); n.Missed {
 		t.Error("missed is told once")
+	}
+	q = newChanges()
+	large := func(uri int, bytes int) Notification {
+		return Notification{Method: mcp.NotifyResourceUpdated, Params: []byte(fmt.Sprintf(`{"uri":"%d","pad":"%s"}`, uri, strings.Repeat("x", bytes)))}
+	}
+	for range 3 { // the newest of each
+		for i := range 4 {
+			q.add(large(i, 1<<20))
+		}
+	}
+	if len(q.order) != 4 || q.bytes < 4<<20 || q.bytes > 5<<20 || q.lost {
+		t.Errorf("%d wait, %d bytes", len(q.order), q.bytes)
+	}
+	for i := range 12 {
+		q.add(large(4+i, 1<<20))
+	}
+	if n, _ := q.take(); len(q.order) != 6 || q.bytes > maxChangeBytes || !n.Missed || text(n.Params, "uri") != "9" {
+		t.Errorf("%d wait, %d bytes, first %.30s", len(q.order), q.bytes, n.Params)
+	}
+	q.add(large(99, 2*maxChangeBytes))
+	if n, _ := q.take(); len(q.order) != 0 || q.bytes != 0 || text(n.Params, "uri") != "99" {
+		t.Errorf("%d wait, %d bytes, first %.30s", len(q.order), q.bytes, n.Params)
 	}
 }
 

@@ -125,23 +125,25 @@ func TestWhatIsRepeated(t *testing.T) {
 }
 
 func TestRetryAfterIsObeyed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &flaky{fail: func(n int, _ string) error {
-			if n == 1 {
-				return &peer.Failure{Reason: peer.Status, Status: 429, RetryAfter: 7 * time.Second}
+	for wish, want := range map[time.Duration]time.Duration{7 * time.Second: 7 * time.Second, 24 * time.Hour: time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &flaky{fail: func(n int, _ string) error {
+				if n == 1 {
+					return &peer.Failure{Reason: peer.Status, Status: 429, RetryAfter: wish}
+				}
+				return nil
+			}}
+			c, err := Connect(t.Context(), Options{Server: f})
+			if err != nil {
+				t.Fatal(err)
 			}
-			return nil
-		}}
-		c, err := Connect(t.Context(), Options{Server: f})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		begin := time.Now()
-		if _, err := c.CallTool(t.Context(), "x", nil); err != nil || time.Since(begin) != 7*time.Second {
-			t.Error(time.Since(begin), err)
-		}
-	})
+			defer c.Close()
+			begin := time.Now()
+			if _, err := c.CallTool(t.Context(), "x", nil); err != nil || time.Since(begin) != want {
+				t.Error(time.Since(begin), err)
+			}
+		})
+	}
 }
 
 func TestTroubleIsTold(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -331,4 +332,33 @@ func TestAddressesToVisitFirst(t *testing.T) { // W30.14, P28
 			})
 		})
 	}
+}
+
+// P18: of many questions so many are answered at a time.
+func TestSomeQuestionsAreAnsweredAtATime(t *testing.T) {
+	const asked = 3 * maxParallel
+	var questions []string
+	for i := range asked {
+		questions = append(questions, fmt.Sprintf(`"q%d":%s`, i, askRoots))
+	}
+	s := modern(func(f *fake, m *jsonrpc.Message) {
+		if member(m.Params, "inputResponses") == nil {
+			f.result(m, input("", questions...))
+			return
+		}
+		f.result(m, `{"content":[]}`)
+	})
+	var now, most, all atomic.Int64
+	roots := func(context.Context) ([]Root, error) {
+		most.Store(max(most.Load(), now.Add(1)))
+		all.Add(1)
+		sleepFor(1)
+		now.Add(-1)
+		return nil, nil
+	}
+	bubble(t, s, Options{Handlers: Handlers{Roots: roots}}, func(t *testing.T, c *Client) {
+		if _, err := c.CallTool(t.Context(), "x", nil); err != nil || all.Load() != asked || most.Load() > maxParallel {
+			t.Errorf("%v after %d answers, %d at a time", err, all.Load(), most.Load())
+		}
+	})
 }

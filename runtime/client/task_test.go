@@ -373,3 +373,21 @@ func TestATaskIsNamedInAField(t *testing.T) {
 		t.Errorf("got %q", seen)
 	}
 }
+
+// A server says how often to ask, within reason.
+func TestHowOftenATaskIsAskedFor(t *testing.T) {
+	for wish, want := range map[time.Duration]time.Duration{1: minPoll, 3 * time.Second: 3 * time.Second, 24 * time.Hour: maxPoll} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			if err := pollPause(t.Context(), wish, 1, nil); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(begin); took < want || took > want+want/10+1 {
+				t.Errorf("%s for %s", took, wish)
+			}
+		})
+	}
+	if maxPoll > time.Minute {
+		t.Error("a task may be unasked for longer than a minute")
+	}
+}

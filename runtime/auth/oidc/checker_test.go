@@ -250,6 +250,27 @@ func TestKeysThatDoNotCount(t *testing.T) {
 	})
 }
 
+// A key set without end costs no more than one of 64 keys.
+func TestKeySetsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, last, beyond := ecKey(t, "first"), ecKey(t, "last"), ecKey(t, "beyond")
+		i := &issuer{url: "https://as.example", keys: []jose.JSONWebKey{first.public()}}
+		for range 62 {
+			i.keys = append(i.keys, first.public())
+		}
+		i.keys = append(i.keys, last.public(), beyond.public())
+		c := i.checker(t, nil)
+		for _, k := range []key{first, last} {
+			if got := verdict(t.Context(), c, sign(t, k, i.claims(nil), nil)); got != "https://as.example|alice" {
+				t.Errorf("%s: %s", k.kid, got)
+			}
+		}
+		if got := verdict(t.Context(), c, sign(t, beyond, i.claims(nil), nil)); got != "the token is not signed by its issuer" {
+			t.Errorf("the 65th key: %s", got)
+		}
+	})
+}
+
 func ExampleNew() {
 	c, err := oidc.New(oidc.Config{
 		Issuer:   "https://login.example.com/tenant",

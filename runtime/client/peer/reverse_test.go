@@ -211,6 +211,36 @@ func TestASlowConsumerDelaysNobodyElse(t *testing.T) {
 	})
 }
 
+// P18: large messages count by their bytes.
+func TestASlowConsumerHoldsSoManyBytes(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) {
+		slow := &stuck{hold: make(chan struct{})}
+		s.Peer.cfg.Handler = slow
+		a := s.call(t.Context(), req("tools/call", `{"_meta":{"progressToken":"t"}}`))
+		s.read()
+		pad := strings.Repeat("x", 40<<10)
+		for range 150 {
+			s.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1,"message":"` + pad + `"}}`)
+		}
+		for range 250 {
+			s.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"pad":"` + pad + `"}}`)
+		}
+		s.say(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		close(slow.hold)
+		a.wantResult(t, "{}")
+		synctest.Wait()
+		counts := map[Drop]int{}
+		for _, d := range s.log.drops {
+			counts[d]++
+		}
+		// One of each was taken when the rest came.
+		const mailboxFits, inboxFits = mailboxBytes / (40<<10 + 150), inboxBytes / (40<<10 + 150)
+		if counts[DropMailbox] != 150-1-mailboxFits || counts[DropUnsolicited] != 250-1-inboxFits {
+			t.Errorf("dropped %v", counts)
+		}
+	})
+}
+
 // purse is a Budget with so many bytes.
 type purse struct {
 	mu   sync.Mutex

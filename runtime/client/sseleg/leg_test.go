@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -368,5 +369,49 @@ func FuzzEndpoint(f *testing.F) {
 		if err != nil || again.Scheme != "http" || !strings.EqualFold(again.Hostname(), "localhost") || again.User != nil || again.Port() != "" && again.Port() != "80" || to.Fragment != "" {
 			t.Errorf("%q leads to %s (%v)", data, to, err)
 		}
+	})
+}
+
+// P18: so many cancels are on their way at a time; a server that takes none
+// costs no more.
+func TestCancelsOnTheirWayAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cancels atomic.Int64
+		release := make(chan struct{})
+		f := newFake()
+		f.stream = func(w http.ResponseWriter, r *http.Request) {
+			f.events(w, r, "event: endpoint\ndata: /m\n\n")
+		}
+		f.post = func(w http.ResponseWriter, r *http.Request, raw []byte, say func(string)) {
+			switch m, err := jsonrpc.Parse(raw, 0); {
+			case err != nil:
+				t.Error(err)
+			case m.Method == "notifications/cancelled":
+				cancels.Add(1)
+				<-release
+				w.WriteHeader(http.StatusAccepted)
+			case m.Method == "initialize":
+				answerTo(w, r, raw, say)
+			default:
+				w.WriteHeader(http.StatusAccepted)
+			}
+		}
+		p, _ := dial(t, mcptest.Virtual(t, f, nil), "/sse", nil)
+		if err := initialize(t, p); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		for range 50 {
+			calls.Go(func() { _, _ = p.Call(ctx, peer.Request{Method: "tools/call"}) })
+		}
+		synctest.Wait()
+		cancel()
+		calls.Wait() // nobody waits for the cancels
+		synctest.Wait()
+		if n := cancels.Load(); n != 32 {
+			t.Errorf("%d cancels are on their way", n)
+		}
+		close(release)
 	})
 }
