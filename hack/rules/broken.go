@@ -16,8 +16,10 @@ const (
 	breakTag = "breakrules"
 	// breakVariable names the rule to break.
 	breakVariable = "FAIRLEAD_BREAK"
-	// fewestBroken is how many rules must be breakable.
-	fewestBroken = 20
+	// fewestBroken is how many rules must be breakable, fewestOfBridge how many
+	// of the sidecar's.
+	fewestBroken   = 20
+	fewestOfBridge = 10
 	// testTime bounds one run; a test that hangs on a broken rule has failed.
 	testTime = 60 * time.Second
 )
@@ -99,7 +101,7 @@ func readBreakable(path string) ([]breakable, error) {
 		return nil, err
 	}
 	var list []breakable
-	rules := map[string]bool{}
+	rules, ofBridge := map[string]bool{}, map[string]bool{}
 	for i, line := range strings.Split(strings.TrimRight(string(data), "\n"), "\n") {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -110,9 +112,15 @@ func readBreakable(path string) ([]breakable, error) {
 		}
 		list = append(list, breakable{cols[0], cols[1], cols[2]})
 		rules[cols[0]] = true
+		if strings.HasPrefix(cols[1], "sidecar/") {
+			ofBridge[cols[0]] = true
+		}
 	}
 	if len(rules) < fewestBroken {
 		return nil, fmt.Errorf("%s: %d rules can be broken, want at least %d", path, len(rules), fewestBroken)
+	}
+	if len(ofBridge) < fewestOfBridge {
+		return nil, fmt.Errorf("%s: %d rules of the bridge can be broken, want at least %d", path, len(ofBridge), fewestOfBridge)
 	}
 	return list, nil
 }

@@ -42,7 +42,7 @@ const text = "## W1. Base\n- **" + one + "** `MUST` `[A-E]` `S` text ‹x›\n##
 var enoughBroken = func() string {
 	lines := one + "\ta\tTestOne\n"
 	for i := range fewestBroken - 1 {
-		lines += fmt.Sprintf("X%d\ta\t\n", i)
+		lines += fmt.Sprintf("X%d\tsidecar/a\t\n", i)
 	}
 	return lines
 }()
@@ -175,6 +175,7 @@ func TestBreakableRules(t *testing.T) {
 		"enough of them":     {"# head\n" + enoughBroken, ""},
 		"one of them often":  {strings.Repeat(line, fewestBroken), "1 rules can be broken"},
 		"too few of them":    {line, "1 rules can be broken, want at least"},
+		"none of the bridge": {strings.ReplaceAll(enoughBroken, "sidecar/", "runtime/"), "0 rules of the bridge"},
 		"a column too few":   {one + "\ta\n", "2 columns"},
 		"none at all":        {"", "columns"},
 		"a file of comments": {"# head\n", "0 rules can be broken"},

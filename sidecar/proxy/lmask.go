@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/older"
 )
 
@@ -141,7 +142,7 @@ func (a *asking) unanswered(q question, e *jsonrpc.Error) ([]byte, *dispatch.Out
 	case unanswerable(e): // B8.6, B8.9
 		a.s.p.lossy(LossyReverse)
 		return nil, aborted(a.x.Msg.Method, "the workload asked for "+about(q.method)+", and this client cannot be asked")
-	case q.method == mcp.MethodElicit:
+	case q.method == mcp.MethodElicit && !broken.Rule("B8.5"):
 		return cancelled, nil
 	}
 	return nil, aborted(a.x.Msg.Method, "the client refused "+about(q.method))

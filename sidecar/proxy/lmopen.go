@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -85,6 +86,7 @@ func modernClient(profile mcp.Profile, raw []byte) []byte {
 	_, form := strictjson.Get(declared, "form")
 	_, url := strictjson.Get(declared, "url")
 	switch {
+	case broken.Rule("B4.9"):
 	case !elicits || !strictjson.IsObject(declared):
 		edits = append(edits, strictjson.Delete(string(mcp.CapElicitation)))
 	case !profile.ElicitationModes || !form && !url:

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/older"
 )
 
@@ -55,6 +56,9 @@ func lmStrip(method string, raw []byte) (edits []strictjson.Edit) {
 		if m, known := modern.Method(method); known && m.Cached {
 			drop = append(drop, "ttlMs", "cacheScope")
 		}
+	}
+	if broken.Rule("B5.6") {
+		return nil
 	}
 	for _, name := range drop {
 		if _, has := strictjson.Get(raw, name); has {

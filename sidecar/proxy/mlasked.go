@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/park"
 )
 
@@ -89,6 +90,9 @@ func mayAsk(declared []byte) park.May {
 // lacking is the error -32021 that names what is missing (W5.10).
 func lacking(c mcp.Capability) *jsonrpc.Error {
 	object, _ := strictjson.Splice([]byte(`{}`), strictjson.Set([]byte(`{}`), c.Path()...))
+	if broken.Rule("B7.15") {
+		object = []byte(`{}`)
+	}
 	return &jsonrpc.Error{
 		Code:    mcp.CodeMissingCapability,
 		Message: "the workload needs what the client did not declare",

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -146,7 +147,7 @@ func (p *Proxy) honour(ctx context.Context, lease upstream.Lease, d *desk, h *he
 	kinds := map[string]bool{}
 	for i, c := range listChanged {
 		kind := changeKinds[i]
-		if want.kinds[kind.member] && c.Declared(offered) {
+		if want.kinds[kind.member] && (c.Declared(offered) || broken.Rule("B4.2")) {
 			kinds[kind.method] = true
 			b = append(strictjson.Quote(comma(b), kind.member), ":true"...)
 		}
@@ -155,7 +156,7 @@ func (p *Proxy) honour(ctx context.Context, lease upstream.Lease, d *desk, h *he
 	h.kinds, h.uris = kinds, nil
 	h.mu.Unlock()
 	// Where nothing can be heard outside requests nothing is promised (B10.3).
-	if !mcp.CapSubscribe.Declared(offered) || lease.Deaf != nil && lease.Deaf() {
+	if !mcp.CapSubscribe.Declared(offered) || lease.Deaf != nil && lease.Deaf() && !broken.Rule("B10.3") {
 		return append(b, '}')
 	}
 	var uris []byte

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 )
 
 // Kinds of results (W3.1).
@@ -32,7 +33,7 @@ func (p *Proxy) mmResult(x *dispatch.Exchange, raw []byte) dispatch.Outcome {
 		edits = append(append(edits, completed(raw)...), mmShown(x, raw)...)
 		if m.Cached {
 			_, resumed := stateOf(x)
-			edits = append(edits, hints(raw, resumed || answered(x))...)
+			edits = append(edits, hints(raw, (resumed || answered(x)) && !broken.Rule("B7.20"))...)
 		}
 	case kindInput:
 		more, refused := p.mmInput(x, m, raw)
@@ -160,7 +161,7 @@ func (p *Proxy) mmInput(x *dispatch.Exchange, m mcp.Method, raw []byte) ([]stric
 		}
 		return refused == nil
 	})
-	if refused != nil || !has {
+	if refused != nil || !has || broken.Rule("B9.1") {
 		return nil, refused
 	}
 	sealed, err := p.wrap(x, state)

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -32,7 +33,7 @@ func (p *Proxy) page(ctx context.Context, x *dispatch.Exchange, leg upstream.Leg
 // (C23, R2): some workloads say "that was all" that way. One that leads
 // somewhere is a cursor like any other (W22.1).
 func (p *Proxy) endless(ctx context.Context, leg upstream.Leg, r peer.Request, raw []byte) bool {
-	if !emptyCursor(raw, "nextCursor") {
+	if !emptyCursor(raw, "nextCursor") || broken.Rule("R2") {
 		return false
 	}
 	if emptyCursor(r.Params, "cursor") {

@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 )
 
 // request makes the workload's request of a client's: the client's params,
@@ -64,7 +65,7 @@ func metaEdits(meta []byte, p mcp.Profile, token bool) (edits []strictjson.Edit,
 
 // envelope lists the keys that describe a modern request itself.
 func envelope(p mcp.Profile, key string) bool {
-	if p.Handshake {
+	if p.Handshake || broken.Rule("B5.1") {
 		return false
 	}
 	switch key {

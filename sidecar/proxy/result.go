@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
 )
 
@@ -77,6 +78,9 @@ func (p *Proxy) modernEdits(x *dispatch.Exchange, serverInfo []byte) []strictjso
 	edits := []strictjson.Edit{
 		strictjson.Set([]byte(`"complete"`), "resultType"),
 		strictjson.Set(serverInfo, "_meta", mcp.MetaServerInfo),
+	}
+	if broken.Rule("B5.5") {
+		return nil
 	}
 	if m, ok := x.Profile().Method(x.Msg.Method); ok && m.Cached {
 		// B11.13: the workload gave no hints.

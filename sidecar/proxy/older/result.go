@@ -3,6 +3,7 @@ package older
 import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 )
 
 // Result returns what has to change in the result of a method for a client of
@@ -46,7 +47,7 @@ func call(p mcp.Profile, raw []byte, wrapped bool) (edits []strictjson.Edit) {
 	next := mapped(content, func(item []byte) []byte { return block(p, item) })
 	structured, given := strictjson.Get(raw, "structuredContent")
 	if given {
-		drop := !p.StructuredOutput
+		drop := !p.StructuredOutput && !broken.Rule("B14.2")
 		wrap := !drop && !p.AnyOutput && (wrapped || !strictjson.IsObject(structured))
 		switch {
 		case drop:

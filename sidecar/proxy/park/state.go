@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
+	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 )
 
 // version of the sealed form.
@@ -76,7 +77,7 @@ func (s *Store) open(text string, digest []byte) (state, bool) {
 		return state{}, false
 	}
 	st, ok := decode(plain)
-	if !ok || !time.Now().Before(st.expiry) || string(st.digest[:]) != string(digest) {
+	if !ok || !time.Now().Before(st.expiry) || string(st.digest[:]) != string(digest) && !broken.Rule("B7.4") {
 		return state{}, false
 	}
 	return st, true
