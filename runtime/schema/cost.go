@@ -26,8 +26,7 @@ var ErrCostly = errors.New("schema: it applies too many parts to one value")
 // branching analyses a schema. The error is ErrCostly; otherwise branches is
 // how many times over each level of a value may be recursed into, 1 without
 // branching.
-func branching(raw []byte) (branches int, err error) {
-	o := outlineOf(raw)
+func (o *outline) branching() (branches int, err error) {
 	costs := map[string]int{}
 	for at := range o.parts {
 		if o.cost(at, costs) > MaxCost {

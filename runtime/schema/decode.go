@@ -21,8 +21,9 @@ var readers = sync.Pool{New: func() any { return new(reader) }}
 // decode makes the Go value that the validator works on: maps, slices,
 // strings, json.Number, bool, nil. Like encoding/json, and unlike jsontext by
 // itself, it lets names repeat and lone surrogates pass: what may come in was
-// decided before (P8).
-func decode(raw []byte) (any, error) {
+// decided before (P8). Arrays and objects that lie deeper than some levels are
+// empty.
+func decode(raw []byte, levels int) (any, error) {
 	r := readers.Get().(*reader)
 	defer func() {
 		r.Reader.Reset(nil)
@@ -30,7 +31,7 @@ func decode(raw []byte) (any, error) {
 	}()
 	r.Reader.Reset(raw)
 	r.decoder.Reset(&r.Reader, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	v, err := value(&r.decoder)
+	v, err := value(&r.decoder, levels)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,15 @@ func decode(raw []byte) (any, error) {
 	return v, nil
 }
 
-func value(d *jsontext.Decoder) (any, error) {
+func value(d *jsontext.Decoder, levels int) (any, error) {
+	if levels == 0 {
+		switch d.PeekKind() {
+		case '[':
+			return []any{}, d.SkipValue()
+		case '{':
+			return map[string]any{}, d.SkipValue()
+		}
+	}
 	t, err := d.ReadToken()
 	if err != nil {
 		return nil, err
@@ -57,7 +66,7 @@ func value(d *jsontext.Decoder) (any, error) {
 	case '[':
 		out := []any{}
 		for d.PeekKind() != ']' {
-			v, err := value(d)
+			v, err := value(d, levels-1)
 			if err != nil {
 				return nil, err
 			}
@@ -73,7 +82,7 @@ func value(d *jsontext.Decoder) (any, error) {
 			return nil, err
 		}
 		text := name.String()
-		if out[text], err = value(d); err != nil {
+		if out[text], err = value(d, levels-1); err != nil {
 			return nil, err
 		}
 	}

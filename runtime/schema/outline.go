@@ -18,6 +18,8 @@ type part struct {
 	// refs are the references of the part, and base what they are relative to.
 	refs []string
 	base *url.URL
+	// whole: the part may look at all of a value.
+	whole bool
 }
 
 // outline is a schema as a graph of its parts, by JSON pointer.
@@ -82,6 +84,7 @@ func (o *outline) keyword(p *part, at, keyword string, value []byte) {
 	same := func(sub string) { p.same = append(p.same, sub) }
 	group := func(g string) func(string) { return func(sub string) { p.inner[g] = append(p.inner[g], sub) } }
 	to := at + "/" + keyword
+	p.whole = p.whole || comparesWhole(keyword, value)
 	switch keyword {
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		if target, ok := strictjson.String(value); ok {

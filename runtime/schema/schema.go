@@ -27,6 +27,8 @@ type Schema struct {
 	quick    *quick
 	// deepest is how deeply a value may be nested.
 	deepest int
+	// reach is into how many levels of a value it looks.
+	reach int
 }
 
 // Option changes how a schema is compiled.
@@ -60,11 +62,12 @@ func Compile(raw []byte, options ...Option) (*Schema, error) {
 	if err != nil {
 		return nil, explained(err)
 	}
-	branches, err := branching(raw)
+	outline := outlineOf(raw)
+	branches, err := outline.branching()
 	if err != nil {
 		return nil, err
 	}
-	s := &Schema{raw: bytes.Clone(raw), compiled: compiled, deepest: levels(branches)}
+	s := &Schema{raw: bytes.Clone(raw), compiled: compiled, deepest: levels(branches), reach: outline.reach()}
 	kind, _ := strictjson.Get(raw, "type")
 	text, _ := strictjson.String(kind)
 	s.object = text == "object"
@@ -84,7 +87,7 @@ func (s *Schema) Validate(value []byte) error {
 	if s.quick.accepts(value) {
 		return nil
 	}
-	decoded, err := decode(value)
+	decoded, err := decode(value, s.reach)
 	if err != nil {
 		return &Invalid{Problems: []Problem{{Message: "is not JSON"}}}
 	}
