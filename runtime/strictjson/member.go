@@ -1,41 +1,40 @@
 package strictjson
 
-import (
-	"bytes"
-	"sync"
-)
-
-var readers = sync.Pool{New: func() any { r := newReader(); return &r }}
+import "bytes"
 
 // members calls yield for each member of a JSON object with the raw name and
 // the offsets of name and value, until it returns false. It returns false when
-// data is not one well-formed object as far as it was read.
+// data is not one object as far as it was read.
 func members(data []byte, yield func(name []byte, nameAt, valueAt, valueEnd int) bool) bool {
-	r := readers.Get().(*reader)
-	r.reset(data)
-	defer func() { r.reset(nil); readers.Put(r) }()
-	if r.dec.PeekKind() != '{' {
+	at, ok := open(data, '{')
+	if !ok {
 		return false
 	}
-	if _, err := r.dec.ReadToken(); err != nil {
-		return false
-	}
-	for r.dec.PeekKind() == '"' {
-		name, err := r.dec.ReadValue()
-		if err != nil {
+	for done := at < len(data) && data[at] == '}'; !done; {
+		nameAt := at
+		if at == len(data) || data[at] != '"' {
 			return false
 		}
-		nameAt := int(r.dec.InputOffset()) - len(name)
-		value, err := r.dec.ReadValue()
-		if err != nil {
+		if at, ok = skipString(data, at); !ok {
 			return false
 		}
-		end := int(r.dec.InputOffset())
-		if !yield(name, nameAt, end-len(value), end) {
+		name := data[nameAt:at]
+		if at = skipSpace(data, at); at == len(data) || data[at] != ':' {
+			return false
+		}
+		valueAt := skipSpace(data, at+1)
+		end, ok := skipValue(data, valueAt)
+		if !ok {
+			return false
+		}
+		if !yield(name, nameAt, valueAt, end) {
 			return true
 		}
+		if at, done, ok = next(data, end, '}'); !ok {
+			return false
+		}
 	}
-	return r.dec.PeekKind() == '}'
+	return true
 }
 
 // Get returns the raw value of the member called name, the first one if there
@@ -75,31 +74,23 @@ func Each(object []byte, yield func(name, value []byte) bool) bool {
 // Elements calls yield for each element of a JSON array until it returns
 // false. It returns false when array is not an array or breaks off.
 func Elements(array []byte, yield func(value []byte) bool) bool {
-	r := readers.Get().(*reader)
-	r.reset(array)
-	defer func() { r.reset(nil); readers.Put(r) }()
-	if r.dec.PeekKind() != '[' {
+	at, ok := open(array, '[')
+	if !ok {
 		return false
 	}
-	if _, err := r.dec.ReadToken(); err != nil {
-		return false
-	}
-	for {
-		switch r.dec.PeekKind() {
-		case ']':
-			return true
-		case 0:
+	for done := at < len(array) && array[at] == ']'; !done; {
+		end, ok := skipValue(array, at)
+		if !ok {
 			return false
 		}
-		value, err := r.dec.ReadValue()
-		if err != nil {
-			return false
-		}
-		end := int(r.dec.InputOffset())
-		if !yield(array[end-len(value) : end : end]) {
+		if !yield(array[at:end:end]) {
 			return true
 		}
+		if at, done, ok = next(array, end, ']'); !ok {
+			return false
+		}
 	}
+	return true
 }
 
 // String decodes a raw JSON string; ok is false for any other value. Unpaired
