@@ -2,6 +2,7 @@ package httpleg
 
 import (
 	"bufio"
+	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -56,6 +57,37 @@ const (
 	formOther
 )
 
+// wholeBytes is the longest body of known length that is read at once.
+const wholeBytes = 64 << 10
+
+// entire reads the body where its length says that it is short, which most are,
+// and closes it; nil where it does not.
+func entire(resp *http.Response, limit int) ([]byte, error) {
+	if resp.ContentLength <= 0 || resp.ContentLength > int64(min(limit, wholeBytes)) || resp.Header["Content-Encoding"] != nil {
+		return nil, nil
+	}
+	b := make([]byte, resp.ContentLength)
+	if _, err := io.ReadFull(resp.Body, b); err != nil {
+		return nil, &peer.Failure{Reason: peer.Ended, Err: err}
+	}
+	_ = resp.Body.Close()
+	return b, nil
+}
+
+// begun reads as much of a body as it takes to know what it is.
+func begun(resp *http.Response) (form, io.Reader, error) {
+	body, err := decoded(resp)
+	if err != nil {
+		return formEmpty, nil, err
+	}
+	r := bufio.NewReader(body)
+	what, err := sniff(r)
+	if err != nil {
+		return what, nil, &peer.Failure{Reason: peer.Ended, Err: err}
+	}
+	return what, r, nil
+}
+
 // sniff looks at the first byte that means something.
 func sniff(r *bufio.Reader) (form, error) {
 	for {
@@ -66,24 +98,54 @@ func sniff(r *bufio.Reader) (form, error) {
 			}
 			return formEmpty, err
 		}
-		switch b[0] {
-		case ' ', '\t', '\r', '\n':
-		case 0xef: // byte order mark
+		if b[0] == bom[0] {
 			// A body that ends here is not ours to read; a failure shows at
 			// the next read.
-			if bom, _ := r.Peek(3); string(bom) != "\ufeff" {
+			if first, _ := r.Peek(len(bom)); string(first) != bom {
 				return formOther, nil
 			}
-			_, _ = r.Discard(2)
-		case '{', '[':
-			return formJSON, nil
-		case ':', 'd', 'e', 'i', 'r': // comment, data, event, id, retry
-			return formStream, nil
-		default:
-			return formOther, nil
+			_, _ = r.Discard(len(bom))
+			continue
+		}
+		if what := formOf(b[0]); what != formEmpty {
+			return what, nil
 		}
 		_, _ = r.Discard(1)
 	}
+}
+
+// sniffBytes is sniff for a body that has been read; rest begins with that byte.
+func sniffBytes(b []byte) (what form, rest []byte) {
+	for len(b) > 0 {
+		if b[0] == bom[0] {
+			if !bytes.HasPrefix(b, []byte(bom)) {
+				return formOther, b
+			}
+			b = b[len(bom):]
+			continue
+		}
+		if what = formOf(b[0]); what != formEmpty {
+			return what, b
+		}
+		b = b[1:]
+	}
+	return formEmpty, b
+}
+
+// bom is a byte order mark.
+const bom = "\ufeff"
+
+// formOf is what a body is that begins with a byte; formEmpty is whitespace.
+func formOf(first byte) form {
+	switch first {
+	case ' ', '\t', '\r', '\n':
+		return formEmpty
+	case '{', '[':
+		return formJSON
+	case ':', 'd', 'e', 'i', 'r': // comment, data, event, id, retry
+		return formStream
+	}
+	return formOther
 }
 
 // readAll reads a body of at most limit bytes.

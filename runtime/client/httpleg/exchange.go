@@ -1,9 +1,10 @@
 package httpleg
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -22,45 +23,49 @@ func (l *Leg) exchange(ctx context.Context, out *peer.Outgoing) error {
 	if out.Method == mcp.MethodInitialize {
 		l.began(resp.Header.Get(headerSession))
 	}
-	body, err := decoded(resp)
+	var what form
+	var r io.Reader
+	whole, err := entire(resp, l.cfg.MaxMessageBytes)
+	if whole != nil {
+		what, whole = sniffBytes(whole)
+	} else if err == nil {
+		what, r, err = begun(resp)
+	}
 	if err != nil {
 		discard(resp)
-		return err
+		return cut(ctx, err)
 	}
-	r := bufio.NewReader(body)
-	what, err := sniff(r)
-	if err != nil {
-		discard(resp)
-		return failed(ctx, err)
-	}
-	switch what {
-	case formJSON:
-		defer discard(resp)
-		return l.single(ctx, out, r)
-	case formStream:
-		return l.stream(ctx, out, resp, r)
-	case formEmpty:
-		discard(resp)
-		return &peer.Failure{Reason: peer.BadResponse, Status: resp.StatusCode, Err: errors.New("the body is empty")}
-	default:
-		discard(resp)
-		return &peer.Failure{Reason: peer.BadResponse, Status: resp.StatusCode, Err: errors.New("the body is neither JSON nor an event stream")}
-	}
-}
-
-// single takes a JSON body, whatever its content type said.
-func (l *Leg) single(ctx context.Context, out *peer.Outgoing, r *bufio.Reader) error {
-	raw, err := readAll(r, l.cfg.MaxMessageBytes)
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
+	if what == formStream {
+		if r == nil {
+			r = bytes.NewReader(whole)
 		}
-		return err
+		return l.stream(ctx, out, resp, r)
 	}
-	if !out.Deliver(raw) {
+	if r != nil {
+		defer discard(resp)
+	}
+	switch {
+	case what == formEmpty:
+		return &peer.Failure{Reason: peer.BadResponse, Status: resp.StatusCode, Err: errors.New("the body is empty")}
+	case what != formJSON:
+		return &peer.Failure{Reason: peer.BadResponse, Status: resp.StatusCode, Err: errors.New("the body is neither JSON nor an event stream")}
+	case r != nil:
+		if whole, err = readAll(r, l.cfg.MaxMessageBytes); err != nil {
+			return cut(ctx, err)
+		}
+	}
+	if !out.Deliver(whole) { // JSON, whatever its content type said
 		return &peer.Failure{Reason: peer.BadResponse, Err: errors.New("the body does not answer the request")}
 	}
 	return nil
+}
+
+// cut is the error of a body that could not be read: that of ctx if it ended.
+func cut(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
 }
 
 // say posts a notification or a response. Any 2xx means that it was taken.

@@ -19,8 +19,8 @@ const DefaultMaxMessageBytes = 16 << 20
 type Config struct {
 	// URL is the MCP endpoint.
 	URL *url.URL
-	// HTTP makes the requests. Its Transport decides about connections; its
-	// CheckRedirect and Timeout are not used.
+	// HTTP says who makes the requests: its Transport. The rest of it is not
+	// used.
 	HTTP *http.Client
 	// Host is the Host header; empty means the URL's. AltHost, if set, is
 	// tried once after 421 or 403 and kept if it is taken (C20, R19).
@@ -55,7 +55,7 @@ type Hooks struct {
 // called concurrently.
 type Leg struct {
 	cfg    Config
-	client http.Client
+	trip   http.RoundTripper
 	recv   peer.Receiver
 	ctx    context.Context // the leg's life
 	cancel context.CancelCauseFunc
@@ -83,11 +83,10 @@ func New(cfg Config) *Leg {
 		cfg.MaxMessageBytes = DefaultMaxMessageBytes
 	}
 	l := &Leg{cfg: cfg, url: cfg.URL, host: cfg.Host}
-	l.client = http.Client{
-		Transport: cfg.HTTP.Transport,
-		Jar:       nil, // no cookies (R19)
-		// R17 is ours: the standard policy turns a POST into a GET.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	// The round tripper and not the client: no cookies (R19), and R17 is ours,
+	// for the standard policy on redirects turns a POST into a GET.
+	if l.trip = cfg.HTTP.Transport; l.trip == nil {
+		l.trip = http.DefaultTransport
 	}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	return l

@@ -26,7 +26,7 @@ func (l *Leg) do(ctx context.Context, method string, out *peer.Outgoing, edit fu
 		if err := l.authorize(req); err != nil {
 			return nil, err
 		}
-		resp, err := l.client.Do(req)
+		resp, err := l.trip.RoundTrip(req)
 		if err != nil {
 			return nil, failed(ctx, err)
 		}

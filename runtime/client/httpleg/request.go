@@ -60,6 +60,10 @@ func (l *Leg) build(ctx context.Context, method string, target *url.URL, out *pe
 		}
 	}
 	r.Header = h
+	if u := target.User; u != nil && h["Authorization"] == nil {
+		password, _ := u.Password()
+		r.SetBasicAuth(u.Username(), password)
+	}
 	if out == nil || out.Kind != jsonrpc.KindRequest || mcp.Repeatable(out.Method) {
 		h[headerReplay] = []string{}
 	}
