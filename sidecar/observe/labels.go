@@ -75,7 +75,7 @@ func method(name string) string {
 }
 
 func revision(r string) string {
-	if r == "" || slices.Contains(mcp.Revisions(), r) {
+	if _, known := mcp.Lookup(r); r == "" || known {
 		return r
 	}
 	return other

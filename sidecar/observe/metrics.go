@@ -36,20 +36,21 @@ type Metrics struct {
 
 	catalogue catalogue
 
-	serverOperation, clientOperation, serverSession *prometheus.HistogramVec
-	activeRequests, queuedRequests                  prometheus.Gauge
-	busy                                            *busy
-	activeStreams, tasks                            *prometheus.GaugeVec
-	tasksRefused                                    *prometheus.CounterVec
-	buffered                                        prometheus.Gauge
-	rejected, streamEnds, replays, dropped          *prometheus.CounterVec
-	handshakes, hooks, workloadDrops                *prometheus.CounterVec
-	attributions, parkedEnds                        *prometheus.CounterVec
-	parked                                          prometheus.Gauge
-	processEnds, repairs, renewals, recreations     *prometheus.CounterVec
-	processStarts                                   *prometheus.HistogramVec
-	panics, liveErrors, keyErrors                   prometheus.Counter
-	upstreamUp, exposed, draining                   prometheus.Gauge
+	serverOperation, clientOperation            operations
+	serverSession                               *prometheus.HistogramVec
+	activeRequests, queuedRequests              prometheus.Gauge
+	busy                                        *busy
+	activeStreams, tasks                        *prometheus.GaugeVec
+	tasksRefused                                *prometheus.CounterVec
+	buffered                                    prometheus.Gauge
+	rejected, streamEnds, replays, dropped      *prometheus.CounterVec
+	handshakes, hooks, workloadDrops            *prometheus.CounterVec
+	attributions, parkedEnds                    *prometheus.CounterVec
+	parked                                      prometheus.Gauge
+	processEnds, repairs, renewals, recreations *prometheus.CounterVec
+	processStarts                               *prometheus.HistogramVec
+	panics, liveErrors, keyErrors               prometheus.Counter
+	upstreamUp, exposed, draining               prometheus.Gauge
 }
 
 // New makes the metrics of a process that calls itself version.
@@ -77,9 +78,9 @@ func (m *Metrics) Docs() []Doc { return m.catalogue.sorted() }
 func (m *Metrics) operations() {
 	c := &m.catalogue
 	labels := []string{"mcp_method_name", "mcp_protocol_version", "network_transport", "error_type", "gen_ai_tool_name"}
-	m.serverOperation = c.histogram("mcp_server_operation_duration_seconds",
+	m.serverOperation.vec = c.histogram("mcp_server_operation_duration_seconds",
 		"Requests of clients, from arrival to the answer. error_type is empty for success; gen_ai_tool_name is _OTHER for tools that the workload has not listed.", seconds[:], labels...)
-	m.clientOperation = c.histogram("mcp_client_operation_duration_seconds",
+	m.clientOperation.vec = c.histogram("mcp_client_operation_duration_seconds",
 		"Requests of the sidecar to its workload, from writing to the answer.", seconds[:], labels...)
 	m.serverSession = c.histogram("mcp_server_session_duration_seconds",
 		"Sessions of clients, from initialize to their end. fairlead_end_reason says why they ended.", seconds[:],

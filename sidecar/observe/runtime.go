@@ -45,17 +45,17 @@ func (m *Metrics) serverEnded(op hook.Operation, end hook.End) {
 	if op.Tool != "" && end.ErrorType == "" {
 		m.Tools.Learn(op.Tool) // the workload has answered to it
 	}
-	m.serverOperation.WithLabelValues(m.operation(op, end.ErrorType)...).Observe(end.Duration.Seconds())
+	m.serverOperation.observe(m.operation(op, end.ErrorType), end.Duration.Seconds())
 }
 
 // ClientOperation counts a request of the sidecar to its workload.
 func (m *Metrics) ClientOperation(op hook.Operation, end hook.End) {
-	m.clientOperation.WithLabelValues(m.operation(op, end.ErrorType)...).Observe(end.Duration.Seconds())
+	m.clientOperation.observe(m.operation(op, end.ErrorType), end.Duration.Seconds())
 }
 
 // operation are the label values of an operation, in the order of the labels.
-func (m *Metrics) operation(op hook.Operation, failure string) []string {
-	return []string{method(op.Method), revision(op.Revision), transport(op.Binding), errorType(failure), m.Tools.label(op.Tool)}
+func (m *Metrics) operation(op hook.Operation, failure string) [5]string {
+	return [...]string{method(op.Method), revision(op.Revision), transport(op.Binding), errorType(failure), m.Tools.label(op.Tool)}
 }
 
 // Reject counts a refusal that the runtime does not make itself.
