@@ -77,17 +77,16 @@ func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver
 	run.legacy, _ = r.Session.(*Legacy)
 	ctx, cancel := context.WithCancelCause(parent)
 	run.cancel = cancel
-	run.stop = func() {}
 	method, _ := r.Profile.Method(r.Msg.Method)
 	run.listens, run.waits = method.Listening, method.Waiting
 	if d.Timeout != nil && !run.listens {
 		if limit := d.Timeout(); limit > 0 {
-			ctx, run.stop = context.WithTimeoutCause(ctx, limit, ErrDeadline)
+			// A timer and not one more context, of which there are enough.
+			run.deadline = time.AfterFunc(limit, func() { cancel(ErrDeadline) })
 		}
 	}
 	if run.legacy != nil && r.Msg.Method != mcp.MethodInitialize && !run.legacy.begin(run) {
 		run.stop()
-		cancel(context.Canceled)
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight").WithReason(mcp.ReasonDuplicateID)
 	}
 	if run.legacy != nil && r.Msg.Method != mcp.MethodInitialize {

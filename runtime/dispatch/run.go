@@ -16,23 +16,23 @@ import (
 
 // Run is one request between its start and its end.
 type Run struct {
-	d       *Dispatcher
-	id      jsonrpc.ID
-	x       *Exchange
-	legacy  *Legacy
-	handler Handler
-	deliver Deliver
-	op      hook.Operation
-	began   time.Time
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	stop    context.CancelFunc
-	unwatch func() bool
-	over    atomic.Bool
-	listens bool
-	waits   bool
-	counted bool // its session waits for it, see Legacy.Retire
-	grace   atomic.Pointer[time.Timer]
+	d        *Dispatcher
+	id       jsonrpc.ID
+	x        *Exchange
+	legacy   *Legacy
+	handler  Handler
+	deliver  Deliver
+	op       hook.Operation
+	began    time.Time
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	deadline *time.Timer // nil: none
+	unwatch  func() bool
+	over     atomic.Bool
+	listens  bool
+	waits    bool
+	counted  bool // its session waits for it, see Legacy.Retire
+	grace    atomic.Pointer[time.Timer]
 }
 
 // Cancel ends the request with a cause. Idempotent; does not wait for the
@@ -126,8 +126,15 @@ func (r *Run) end(o Outcome, silence error) {
 		t.Stop()
 	}
 	r.d.Observer.Finish(r.op, r.summary(o, silence))
-	r.cancel(context.Canceled)
 	r.stop()
+}
+
+// stop releases what the request held, also when it never began.
+func (r *Run) stop() {
+	if r.deadline != nil {
+		r.deadline.Stop()
+	}
+	r.cancel(context.Canceled)
 }
 
 func (r *Run) summary(o Outcome, silence error) hook.End {
