@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -17,6 +19,8 @@ import (
 // of sidecar/drain. Admin, metrics and hooks stay up until everything else has
 // ended, so that the kubelet, the operator and the hooks always get an answer.
 func (a *App) Run(stop context.Context) error {
+	floor := heapFloor(debug.SetMemoryLimit(-1))
+	defer runtime.KeepAlive(floor)
 	background, end := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	defer parts.Wait()

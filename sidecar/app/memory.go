@@ -22,3 +22,12 @@ func budgetFor(limit int64) int64 {
 	}
 	return max(min(limit/2, stream.DefaultBudget), minBudget)
 }
+
+// maxFloor is how much of a heap counts as in use at least.
+const maxFloor = 16 << 20
+
+// heapFloor is memory that is never touched, so that it costs addresses and no
+// pages. The collector paces itself by what is in use: without the floor it
+// would run every few megabytes, because what a sidecar holds is little, and
+// take a tenth of the time of every request. The caller keeps it alive.
+func heapFloor(limit int64) []byte { return make([]byte, min(limit/16, maxFloor)) }
