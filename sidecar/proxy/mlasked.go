@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -126,9 +125,6 @@ func mlQuestion(m *jsonrpc.Message, declared []byte) park.Question {
 	edits = append(edits, ownMeta(m.Meta)...)
 	if out, err := strictjson.Splice(m.Params, edits...); err == nil {
 		q.Params = out
-	}
-	if m.Method == mcp.MethodRootsList && string(bytes.TrimSpace(q.Params)) == "{}" {
-		q.Params = nil
 	}
 	return q
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -37,6 +38,20 @@ func again(params, answers, state string) string {
 		panic(err)
 	}
 	return string(out)
+}
+
+func TestAQuestionWithoutParamsIsAskedWithSome(t *testing.T) { // B6.5, W32.4
+	for name, request := range map[string]string{
+		"none":  `{"jsonrpc":"2.0","id":"r1","method":"roots/list"}`,
+		"empty": `{"jsonrpc":"2.0","id":"r1","method":"roots/list","params":{}}`,
+		"meta":  `{"jsonrpc":"2.0","id":"r1","method":"roots/list","params":{"_meta":{"progressToken":1}}}`,
+	} {
+		r := serveAs(t, plain(script{"tools/call": {request}}), upstream.EraLegacy, func(c *proxy.Config) { c.Roots = true })
+		questions, _ := questionsOf(t, r.declaring(`{"roots":{}}`).call("tools/call", `{"name":"x"}`))
+		if questions != `{"roots-1":{"method":"roots/list","params":{}}}` {
+			t.Errorf("%s: %s", name, questions)
+		}
+	}
 }
 
 // asking is a tool that asks once and tells what it was answered.

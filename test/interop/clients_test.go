@@ -4,66 +4,18 @@ package interop
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
-	"net/http/httptest"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
-	"github.com/fairlead-dev/fairlead/runtime/server"
-	"github.com/fairlead-dev/fairlead/test/conformance/record"
-	"github.com/fairlead-dev/fairlead/test/conformance/workload"
 )
 
 // served is our server over HTTP until the end of the test.
 func served(t *testing.T) string {
 	t.Helper()
-	url, _ := servedWatched(t)
-	return url
-}
-
-// servedWatched also tells what passed. The tool `wait` is new: it reports
-// progress once and waits until it is cancelled.
-func servedWatched(t *testing.T) (string, *watch) {
-	t.Helper()
-	w, err := workload.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = w.Server.AddTool(server.Tool{Name: "wait"}, func(c *server.Context, _ json.RawMessage) (server.ToolOutcome, error) {
-		if err := c.Progress(1, 2, "waiting"); err != nil {
-			return nil, err
-		}
-		<-c.Done()
-		return nil, context.Cause(c)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := &watch{Handler: w.Front(nil)}
-	web := httptest.NewServer(record.Handler(seen, log(t)))
-	t.Cleanup(func() {
-		web.CloseClientConnections()
-		web.Close()
-		if err := w.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-		if n := seen.changed.Load(); n > 0 {
-			t.Errorf("%d answers changed the session's id", n) // P10
-		}
-	})
-	return web.URL + "/mcp", seen
-}
-
-// event is one line of a foreign client.
-type event struct {
-	Event, Revision string
-	Names           []string
-	Progress        int
-	Result          json.RawMessage
-	Seen            map[string]int
+	return around(t, inProcess(t, tune{}), counts{}, nil).url
 }
 
 // client is a program of others that speaks to a server at an address.
@@ -77,6 +29,14 @@ type foreignClient struct {
 	silent bool
 	// mute: it cannot answer over this transport.
 	mute bool
+	// resumes: it comes back for a stream that broke.
+	resumes bool
+	// wordless: it gives a call up by closing the connection, which says nothing
+	// in its revision; the call goes on.
+	wordless bool
+	// deadlineMs: it does not notice that a stream broke, and waits for this
+	// deadline of its own.
+	deadlineMs int
 }
 
 func npm(sdk string) func(string) []string {
@@ -93,14 +53,14 @@ func goPeer(sdk string, more ...string) func(string) []string {
 
 func clients() map[string]foreignClient {
 	return map[string]foreignClient{
-		"TypeScript v1":           {argv: npm("v1"), revision: mcp.Revision20251125, progress: 3},
-		"TypeScript v2, legacy":   {argv: npm("v2-legacy"), revision: mcp.Revision20251125, progress: 3},
-		"TypeScript v2, auto":     {argv: npm("v2"), revision: mcp.Revision20260728, progress: 3},
+		"TypeScript v1":           {argv: npm("v1"), revision: mcp.Revision20251125, progress: 3, resumes: true},
+		"TypeScript v2, legacy":   {argv: npm("v2-legacy"), revision: mcp.Revision20251125, progress: 3, resumes: true},
+		"TypeScript v2, auto":     {argv: npm("v2"), revision: mcp.Revision20260728, progress: 3, deadlineMs: 3000},
 		"go-sdk":                  {argv: goPeer("go-sdk"), revision: mcp.Revision20260728, progress: 1, silent: true},
-		"go-sdk, 2025-11-25":      {argv: goPeer("go-sdk", "-revision", mcp.Revision20251125), revision: mcp.Revision20251125, progress: 1, silent: true},
+		"go-sdk, 2025-11-25":      {argv: goPeer("go-sdk", "-revision", mcp.Revision20251125), revision: mcp.Revision20251125, progress: 1, silent: true, resumes: true},
 		"go-sdk, 2025-06-18":      {argv: goPeer("go-sdk", "-revision", mcp.Revision20250618), revision: mcp.Revision20250618, progress: 1, silent: true},
 		"go-sdk, 2024-11-05":      {argv: goPeer("go-sdk", "-revision", mcp.Revision20241105), revision: mcp.Revision20241105, progress: 1, silent: true},
-		"mcp-go":                  {argv: goPeer("mcp-go"), revision: mcp.Revision20251125, progress: 3}, // asked for its newest, it takes the one with sessions
+		"mcp-go":                  {argv: goPeer("mcp-go"), revision: mcp.Revision20251125, progress: 3, wordless: true}, // asked for its newest, it takes the one with sessions
 		"mcp-go, 2025-11-25":      {argv: goPeer("mcp-go", "-revision", mcp.Revision20251125), revision: mcp.Revision20251125, progress: 3},
 		"TypeScript v1, HTTP+SSE": {argv: npm("v1-sse"), revision: mcp.Revision20251125, progress: 1},
 		"go-sdk, HTTP+SSE":        {argv: goPeer("go-sdk", "-sse"), revision: mcp.Revision20251125, progress: 1, silent: true},
@@ -109,32 +69,30 @@ func clients() map[string]foreignClient {
 	}
 }
 
-// spoken runs a foreign client and returns what it says.
-func (f foreignClient) spoken(t *testing.T, url string, args ...string) []event {
-	t.Helper()
-	argv := append(f.argv(url), args...)
-	cmd := exec.CommandContext(bounded(t), argv[0], argv[1:]...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s%s", args, err, out, stderr.Bytes())
-	}
-	var events []event
-	for line := range bytes.Lines(out) {
-		var e event
-		if err := json.Unmarshal(line, &e); err != nil {
-			t.Fatalf("%s: %v", line, err)
+// asking are tools of the conformance workload that ask the client something,
+// and which kind that is.
+var asking = map[string]string{
+	"test_elicitation":                         "elicitation",
+	"test_sampling":                            "sampling",
+	"test_input_required_result_list_roots":    "roots",
+	"test_input_required_result_multi_round":   "elicitation",
+	"test_elicitation_sep1034_defaults":        "elicitation",
+	"test_input_required_result_request_state": "elicitation",
+}
+
+// answers lets every tool ask that the client can be asked by.
+func (f foreignClient) answers(c *talker) {
+	c.t.Helper()
+	args := map[string]map[string]any{"test_sampling": {"prompt": "hi"}, "test_elicitation": {"message": "hi"}}
+	for tool, kind := range asking {
+		if f.mute || kind == "elicitation" && f.revision < mcp.Revision20250618 {
+			continue // the revision has none
 		}
-		events = append(events, e)
+		e := c.calls(tool, args[tool], "")
+		if e.Seen[kind] == 0 && !(f.silent && kind == "roots") {
+			c.t.Errorf("%s: asked %v, %s", tool, e.Seen, e.Result)
+		}
 	}
-	if len(events) != 2 || events[0].Event != "connected" {
-		t.Fatalf("said %s", out)
-	}
-	if events[0].Revision != f.revision {
-		t.Errorf("speaks %s, want %s", events[0].Revision, f.revision)
-	}
-	return events
 }
 
 // Foreign clients find out how our server talks and use it, all at one URL.
@@ -143,43 +101,16 @@ func TestForeignClientsAgainstOurServer(t *testing.T) {
 	for name, f := range clients() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			names := f.spoken(t, url, "list")[1].Names
-			if !strings.Contains(strings.Join(names, " "), "test_simple_text") {
+			c := f.talks(t, url)
+			if names := c.ask(order{Do: "tools"}).Names; !slices.Contains(names, "test_simple_text") {
 				t.Errorf("tools %v", names)
 			}
-			args := map[string]string{"test_sampling": `{"prompt":"hi"}`, "test_elicitation": `{"message":"hi"}`}
-			result := func(tool string) event {
-				in := args[tool]
-				if in == "" {
-					in = "{}"
-				}
-				return f.spoken(t, url, "call", tool, in)[1]
-			}
-			if e := result("test_simple_text"); !strings.Contains(string(e.Result), "This is a simple text response") {
-				t.Errorf("echo: %s", e.Result)
-			}
-			if e := result("test_tool_with_progress"); e.Progress < f.progress {
+			c.plain()
+			if e := c.calls("test_tool_with_progress", nil, ""); e.Progress < f.progress {
 				t.Errorf("progress: %d notifications, %s", e.Progress, e.Result)
 			}
-			if f.mute {
-				return
-			}
-			for tool, kind := range map[string]string{
-				"test_elicitation":                         "elicitation",
-				"test_sampling":                            "sampling",
-				"test_input_required_result_list_roots":    "roots",
-				"test_input_required_result_multi_round":   "elicitation",
-				"test_elicitation_sep1034_defaults":        "elicitation",
-				"test_input_required_result_request_state": "elicitation",
-			} {
-				if kind == "elicitation" && f.revision < mcp.Revision20250618 {
-					continue // the revision has none
-				}
-				e := result(tool)
-				if e.Seen[kind] == 0 && !(f.silent && kind == "roots") || strings.Contains(string(e.Result), `"isError":true`) {
-					t.Errorf("%s: asked %v, %s", tool, e.Seen, e.Result)
-				}
-			}
+			f.answers(c)
+			c.bye()
 		})
 	}
 }

@@ -5,10 +5,8 @@ package interop
 import (
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"testing"
 )
 
@@ -34,18 +32,45 @@ func through(t *testing.T, server string) (string, *cutter) {
 		t.Fatal(err)
 	}
 	c := &cutter{listener: l, to: u.Host, conns: map[net.Conn]struct{}{}}
-	go c.accept()
+	go c.accept(l)
 	t.Cleanup(func() {
-		_ = l.Close()
+		c.mu.Lock()
+		_ = c.listener.Close()
+		c.mu.Unlock()
 		c.cut()
 	})
 	u.Host = l.Addr().String()
 	return u.String(), c
 }
 
-func (c *cutter) accept() {
+// leave refuses connections, and closes those there are.
+func (c *cutter) leave(t *testing.T) {
+	t.Helper()
+	c.mu.Lock()
+	err := c.listener.Close()
+	c.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.cut()
+}
+
+// comeBack ends leave.
+func (c *cutter) comeBack(t *testing.T) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, err := net.Listen("tcp", c.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.listener = l
+	go c.accept(l)
+}
+
+func (c *cutter) accept(l net.Listener) {
 	for {
-		near, err := c.listener.Accept()
+		near, err := l.Accept()
 		if err != nil {
 			return
 		}
@@ -80,25 +105,4 @@ func (c *cutter) cut() int {
 		_ = conn.Close()
 	}
 	return len(c.conns) / 2
-}
-
-// watch looks at what passes a server: open GETs, and session ids that change.
-type watch struct {
-	http.Handler
-	gets    atomic.Int64
-	opened  atomic.Int64
-	changed atomic.Int64
-}
-
-func (s *watch) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet {
-		s.gets.Add(1)
-		s.opened.Add(1)
-		defer s.gets.Add(-1)
-	}
-	s.Handler.ServeHTTP(w, r)
-	const name = "Mcp-Session-Id"
-	if asked, said := r.Header.Get(name), w.Header().Get(name); asked != "" && said != "" && said != asked {
-		s.changed.Add(1)
-	}
 }

@@ -112,7 +112,7 @@ func npmHTTP(over, path string) func(t *testing.T) client.Target {
 		port := freePort(t)
 		background(t, []string{fmt.Sprintf("PORT=%d", port)}, node(), module("server-everything/dist/index.js"), over)
 		url := fmt.Sprintf("http://127.0.0.1:%d%s", port, path)
-		listening(t, url)
+		reachable(t, url)
 		transport := &http.Transport{}
 		t.Cleanup(transport.CloseIdleConnections)
 		return client.HTTP{URL: url, Client: &http.Client{Transport: record.Transport(transport, log(t))}}

@@ -4,11 +4,21 @@
 //   client.mjs --sdk v1|v1-sse|v2|v2-legacy --url URL COMMAND [ARGS]
 //
 // Commands: list | call NAME [JSON] | spread NAME [COUNT] [MEMBER] | loop NAME [JSON] | hold |
-//   patient NAME [JSON] | cancel NAME [COUNT]
+//   talk (see talk.mjs)
 // Output: JSON lines on stdout. Exit code 0: done; 1: the server refused or
 // could not be reached (said on stderr); 2: wrong usage.
 import { parseArgs } from 'node:util';
 import * as commands from './commands.mjs';
+import { talk } from './talk.mjs';
+
+const verbs = {
+  list: commands.list,
+  call: commands.call,
+  spread: commands.spread,
+  loop: commands.loop,
+  hold: commands.hold,
+  talk,
+};
 
 const { values: o, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,8 +41,8 @@ const sdks = {
 
 const [verb, ...args] = positionals;
 const sdk = sdks[o.sdk];
-if (!sdk || !o.url || !Object.hasOwn(commands, verb ?? '') || verb === 'describe') {
-  console.error('usage: client.mjs --sdk v1|v2|v2-legacy --url URL list | call NAME [JSON] | spread NAME [COUNT] [MEMBER] | loop NAME [JSON] | hold');
+if (!sdk || !o.url || !Object.hasOwn(verbs, verb ?? '')) {
+  console.error('usage: client.mjs --sdk v1|v2|v2-legacy --url URL list | call NAME [JSON] | spread NAME [COUNT] [MEMBER] | loop NAME [JSON] | hold | talk');
   process.exit(2);
 }
 
@@ -43,7 +53,7 @@ try {
     seconds: Number(o.seconds),
     timeoutMs: Number(o.timeout) * 1000,
   };
-  process.exitCode = await commands[verb](options, ...args);
+  process.exitCode = await verbs[verb](options, ...args);
 } catch (err) {
   console.error(JSON.stringify(commands.describe(err)));
   process.exitCode = 1;

@@ -1,7 +1,7 @@
 // The commands of the peer client. Each prints JSON lines, one event a line,
 // on stdout, and returns the exit code.
 
-const print = (event, fields = {}) => console.log(JSON.stringify({ event, ...fields }));
+export const print = (event, fields = {}) => console.log(JSON.stringify({ event, ...fields }));
 
 export const describe = (err) => ({
   error: String(err?.message ?? err),
@@ -10,7 +10,7 @@ export const describe = (err) => ({
   cause: err?.cause?.code ?? (err?.cause ? String(err.cause.message ?? err.cause) : undefined),
 });
 
-async function opened(connect) {
+export async function opened(connect) {
   const c = await connect();
   print('connected', { revision: c.revision, session: Boolean(c.session), server: c.server });
   return c;
@@ -114,31 +114,6 @@ export async function hold({ connect, seconds }) {
       });
     }
   });
-  await c.close();
-  return 0;
-}
-
-/** patient NAME [JSON]: connect, wait for a line on stdin, call, print the result. */
-export async function patient({ connect, timeoutMs }, name, json = '{}') {
-  const c = await opened(connect);
-  await new Promise((resolve) => process.stdin.once('data', resolve));
-  const result = await c.callTool(name, JSON.parse(json), { timeout: timeoutMs });
-  print('result', { tool: name, seen: c.seen, result });
-  await c.close();
-  return result.isError ? 1 : 0;
-}
-
-/** cancel NAME [COUNT]: call NAME and give up, COUNT times one after another; then call it no more and wait for a line on stdin. */
-export async function cancel({ connect, timeoutMs }, name, count = '10') {
-  const c = await opened(connect);
-  let cancelled = 0;
-  for (let i = 0; i < Number(count); i++) {
-    const control = new AbortController();
-    const options = { timeout: timeoutMs, signal: control.signal, onprogress: () => control.abort('enough') };
-    await c.callTool(name, {}, options).catch(() => cancelled++);
-  }
-  print('cancelled', { count: cancelled });
-  await new Promise((resolve) => process.stdin.once('data', resolve));
   await c.close();
   return 0;
 }

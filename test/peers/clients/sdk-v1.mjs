@@ -33,6 +33,12 @@ export async function connect({ url, capable, mode }) {
     session: transport.sessionId,
     server: client.getServerVersion(),
     listTools: async () => (await client.listTools()).tools,
+    listPrompts: async () => (await client.listPrompts()).prompts,
+    listResources: async () => (await client.listResources()).resources,
+    listTemplates: async () => (await client.listResourceTemplates()).resourceTemplates,
+    getPrompt: (name, args) => client.getPrompt({ name, arguments: args }),
+    readResource: (uri) => client.readResource({ uri }),
+    ping: () => client.ping(),
     callTool: (name, args, options) => client.callTool({ name, arguments: args }, undefined, options),
     close: async () => {
       await transport.terminateSession?.().catch(() => {});

@@ -23,6 +23,12 @@ export async function connect({ url, capable, mode }) {
     session: transport.sessionId,
     server: client.getServerVersion(),
     listTools: async () => (await client.listTools(undefined, { cacheMode: 'refresh' })).tools,
+    listPrompts: async () => (await client.listPrompts(undefined, { cacheMode: 'refresh' })).prompts,
+    listResources: async () => (await client.listResources(undefined, { cacheMode: 'refresh' })).resources,
+    listTemplates: async () => (await client.listResourceTemplates(undefined, { cacheMode: 'refresh' })).resourceTemplates,
+    getPrompt: (name, args) => client.getPrompt({ name, arguments: args }),
+    readResource: (uri) => client.readResource({ uri }),
+    ping: () => client.ping(),
     callTool: (name, args, options) => client.callTool({ name, arguments: args }, options),
     close: async () => {
       if (transport.sessionId) await transport.terminateSession().catch(() => {});

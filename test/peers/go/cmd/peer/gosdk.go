@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"iter"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -54,15 +57,53 @@ func (g goSDK) onProgress(f func()) { g.saw.hear.Store(&f) }
 
 func (g goSDK) revision() string { return g.s.InitializeResult().ProtocolVersion }
 
-func (g goSDK) list(ctx context.Context) ([]string, error) {
-	var names []string
-	for tool, err := range g.s.Tools(ctx, nil) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, tool.Name)
+func (g goSDK) list(ctx context.Context, what string) ([]string, error) {
+	switch what {
+	case "prompts":
+		return named(g.s.Prompts(ctx, nil), func(p *mcp.Prompt) string { return p.Name })
+	case "resources":
+		return named(g.s.Resources(ctx, nil), func(r *mcp.Resource) string { return r.URI })
+	case "templates":
+		return named(g.s.ResourceTemplates(ctx, nil), func(t *mcp.ResourceTemplate) string { return t.URITemplate })
 	}
-	return names, nil
+	return named(g.s.Tools(ctx, nil), func(t *mcp.Tool) string { return t.Name })
+}
+
+// named collects what an iterator of the SDK gives.
+func named[T any](all iter.Seq2[T, error], name func(T) string) ([]string, error) {
+	var out []string
+	for one, err := range all {
+		if err != nil {
+			return nil, goSDKFailure(err)
+		}
+		out = append(out, name(one))
+	}
+	return out, nil
+}
+
+func (g goSDK) prompt(ctx context.Context, name string, args map[string]string) (any, error) {
+	r, err := g.s.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
+	return r, goSDKFailure(err)
+}
+
+func (g goSDK) read(ctx context.Context, uri string) (any, error) {
+	r, err := g.s.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+	return r, goSDKFailure(err)
+}
+
+func (g goSDK) ping(ctx context.Context) error {
+	if g.revision() >= modern {
+		return nil // its revision has none
+	}
+	return goSDKFailure(g.s.Ping(ctx, nil))
+}
+
+// goSDKFailure finds what the other side said in an error.
+func goSDKFailure(err error) error {
+	if wire := (*jsonrpc.Error)(nil); errors.As(err, &wire) {
+		return &failure{wire.Code, wire.Data, err}
+	}
+	return err
 }
 
 func (g goSDK) call(ctx context.Context, name string, args map[string]any) (any, bool, error) {
@@ -72,7 +113,7 @@ func (g goSDK) call(ctx context.Context, name string, args map[string]any) (any,
 	}
 	r, err := g.s.CallTool(ctx, p)
 	if err != nil {
-		return nil, false, err
+		return nil, false, goSDKFailure(err)
 	}
 	return r, r.IsError, nil
 }

@@ -3,9 +3,7 @@
 //
 //	peer -sdk go-sdk|mcp-go -url URL [-revision 2025-11-25] list
 //	peer -sdk go-sdk|mcp-go -url URL [-revision 2025-11-25] call NAME [JSON]
-//	peer -sdk … patient NAME [JSON]   waits for a line on stdin before the call
-//	peer -sdk … cancel NAME [COUNT]   gives calls up at the first progress, then
-//	                                  waits for a line on stdin
+//	peer -sdk … talk                  does what the lines of stdin say
 //
 // With -capable it answers what the server asks, with fixed answers, and says in
 // the result how often it was asked and how many progress notifications came.
@@ -14,12 +12,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -27,7 +25,11 @@ import (
 // session is what both SDKs offer here.
 type session interface {
 	revision() string
-	list(ctx context.Context) ([]string, error)
+	// list returns names or URIs of tools, prompts, resources or templates.
+	list(ctx context.Context, what string) ([]string, error)
+	prompt(ctx context.Context, name string, args map[string]string) (any, error)
+	read(ctx context.Context, uri string) (any, error)
+	ping(ctx context.Context) error
 	call(ctx context.Context, name string, args map[string]any) (result any, failed bool, err error)
 	// onProgress is called with each notification from now on.
 	onProgress(f func())
@@ -50,13 +52,16 @@ func (s *seen) progressed() {
 	}
 }
 
-// counts is seen as the TypeScript clients print it.
+// counts is seen as the TypeScript clients print it, and progress.
 func (s *seen) counts() map[string]int64 {
-	return map[string]int64{"elicitation": s.elicitation.Load(), "sampling": s.sampling.Load(), "roots": s.roots.Load()}
+	return map[string]int64{"progress": s.progress.Load(), "elicitation": s.elicitation.Load(), "sampling": s.sampling.Load(), "roots": s.roots.Load()}
 }
 
 // version is what the peers call themselves.
 const version = "1.0.0"
+
+// modern is the first revision without sessions.
+const modern = "2026-07-28"
 
 func main() {
 	sdk := flag.String("sdk", "go-sdk", "go-sdk or mcp-go")
@@ -83,7 +88,7 @@ type how struct {
 func run(ctx context.Context, sdk string, h how, args []string) error {
 	open, ok := map[string]func(context.Context, how) (session, error){"go-sdk": openGoSDK, "mcp-go": openMCPGo}[sdk]
 	if !ok || h.url == "" || len(args) == 0 {
-		return fmt.Errorf("usage: peer -sdk go-sdk|mcp-go -url URL list | call NAME [JSON]")
+		return fmt.Errorf("usage: peer -sdk go-sdk|mcp-go -url URL list | call NAME [JSON] | talk")
 	}
 	s, err := open(ctx, h)
 	if err != nil {
@@ -93,17 +98,14 @@ func run(ctx context.Context, sdk string, h how, args []string) error {
 	emit("connected", map[string]any{"revision": s.revision()})
 	switch {
 	case args[0] == "list":
-		names, err := s.list(ctx)
+		names, err := s.list(ctx, "tools")
 		if err != nil {
 			return err
 		}
 		emit("tools", map[string]any{"names": names})
-	case args[0] == "cancel" && len(args) > 1:
-		return cancel(ctx, s, args[1:])
-	case (args[0] == "call" || args[0] == "patient") && len(args) > 1:
-		if args[0] == "patient" {
-			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
-		}
+	case args[0] == "talk":
+		return talk(ctx, s)
+	case args[0] == "call" && len(args) > 1:
 		in := map[string]any{}
 		if len(args) > 2 {
 			if err := json.Unmarshal([]byte(args[2]), &in); err != nil {
@@ -128,27 +130,7 @@ func run(ctx context.Context, sdk string, h how, args []string) error {
 	return nil
 }
 
-// cancel gives calls up at their first progress notification.
-func cancel(ctx context.Context, s session, args []string) error {
-	count := 10
-	if len(args) > 1 {
-		if _, err := fmt.Sscan(args[1], &count); err != nil {
-			return err
-		}
-	}
-	cancelled := 0
-	for range count {
-		call, stop := context.WithCancel(ctx)
-		s.onProgress(stop)
-		if _, _, err := s.call(call, args[0], map[string]any{}); err != nil {
-			cancelled++
-		}
-		stop()
-	}
-	emit("cancelled", map[string]any{"count": cancelled})
-	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
-	return nil
-}
+var printing sync.Mutex
 
 func emit(event string, fields map[string]any) {
 	fields["event"] = event
@@ -156,5 +138,7 @@ func emit(event string, fields map[string]any) {
 	if err != nil {
 		panic(err) // what the SDKs decoded from JSON can be encoded again
 	}
+	printing.Lock()
+	defer printing.Unlock()
 	fmt.Println(string(line))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -84,16 +85,72 @@ func (m mcpGo) onProgress(f func()) { m.saw.hear.Store(&f) }
 
 func (m mcpGo) revision() string { return m.rev }
 
-func (m mcpGo) list(ctx context.Context) ([]string, error) {
-	r, err := m.c.ListTools(ctx, mcp.ListToolsRequest{})
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, t := range r.Tools {
-		names = append(names, t.Name)
+func (m mcpGo) list(ctx context.Context, what string) (names []string, err error) {
+	switch what {
+	case "prompts":
+		r, err := m.c.ListPrompts(ctx, mcp.ListPromptsRequest{})
+		if err != nil {
+			return nil, mcpGoFailure(err)
+		}
+		for _, p := range r.Prompts {
+			names = append(names, p.Name)
+		}
+	case "resources":
+		r, err := m.c.ListResources(ctx, mcp.ListResourcesRequest{})
+		if err != nil {
+			return nil, mcpGoFailure(err)
+		}
+		for _, one := range r.Resources {
+			names = append(names, one.URI)
+		}
+	case "templates":
+		r, err := m.c.ListResourceTemplates(ctx, mcp.ListResourceTemplatesRequest{})
+		if err != nil {
+			return nil, mcpGoFailure(err)
+		}
+		for _, t := range r.ResourceTemplates {
+			names = append(names, t.URITemplate.Raw())
+		}
+	default:
+		r, err := m.c.ListTools(ctx, mcp.ListToolsRequest{})
+		if err != nil {
+			return nil, mcpGoFailure(err)
+		}
+		for _, t := range r.Tools {
+			names = append(names, t.Name)
+		}
 	}
 	return names, nil
+}
+
+func (m mcpGo) prompt(ctx context.Context, name string, args map[string]string) (any, error) {
+	req := mcp.GetPromptRequest{}
+	req.Params.Name, req.Params.Arguments = name, args
+	r, err := m.c.GetPrompt(ctx, req)
+	return r, mcpGoFailure(err)
+}
+
+func (m mcpGo) read(ctx context.Context, uri string) (any, error) {
+	req := mcp.ReadResourceRequest{}
+	req.Params.URI = uri
+	r, err := m.c.ReadResource(ctx, req)
+	return r, mcpGoFailure(err)
+}
+
+func (m mcpGo) ping(ctx context.Context) error { return mcpGoFailure(m.c.Ping(ctx)) }
+
+// mcpGoFailure finds the code in an error: the SDK keeps nothing else of what
+// the other side said, data least of all.
+func mcpGoFailure(err error) error {
+	for code, known := range map[int64]error{
+		mcp.INTERNAL_ERROR: mcp.ErrInternalError, mcp.INVALID_PARAMS: mcp.ErrInvalidParams,
+		mcp.INVALID_REQUEST: mcp.ErrInvalidRequest, mcp.METHOD_NOT_FOUND: mcp.ErrMethodNotFound,
+	} {
+		if errors.Is(err, known) {
+			return &failure{code, nil, err}
+		}
+	}
+	return err
 }
 
 func (m mcpGo) call(ctx context.Context, name string, args map[string]any) (any, bool, error) {
@@ -105,7 +162,7 @@ func (m mcpGo) call(ctx context.Context, name string, args map[string]any) (any,
 	}
 	r, err := m.c.CallTool(ctx, req)
 	if err != nil {
-		return nil, false, err
+		return nil, false, mcpGoFailure(err)
 	}
 	return r, r.IsError, nil
 }
