@@ -55,6 +55,9 @@ func (c *Client) GetPrompt(ctx context.Context, name string, arguments map[strin
 		params.set("arguments", textsObject(arguments))
 	}
 	raw, err := c.converse(ctx, &request{method: mcp.MethodPromptsGet, params: params.bytes(), opts: options(opts)})
+	if err == nil {
+		err = isObject(mcp.MethodPromptsGet, raw)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +123,9 @@ type ReadResult struct {
 // ReadResource reads a resource. See IsNotFound.
 func (c *Client) ReadResource(ctx context.Context, uri string, opts ...CallOption) (*ReadResult, error) {
 	raw, err := c.converse(ctx, &request{method: mcp.MethodResourcesRead, params: uriParams(uri), opts: options(opts)})
+	if err == nil {
+		err = isObject(mcp.MethodResourcesRead, raw)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +189,9 @@ func (c *Client) Complete(ctx context.Context, ref Ref, argument, value string, 
 		params.set("context", o.bytes())
 	}
 	raw, err := c.converse(ctx, &request{method: mcp.MethodComplete, params: params.bytes(), opts: options(opts)})
+	if err == nil {
+		err = isObject(mcp.MethodComplete, raw)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -104,3 +104,12 @@ func sorted[V any](m map[string]V) []string {
 	slices.Sort(names)
 	return names
 }
+
+// isObject fails for a result that is none: every method's is an object, and one
+// that is not would read as one that holds nothing.
+func isObject(method string, raw []byte) error {
+	if strictjson.IsObject(raw) {
+		return nil
+	}
+	return fmt.Errorf("client: %s: the result is no object", method)
+}

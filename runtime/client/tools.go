@@ -200,6 +200,9 @@ func (e *OutputError) Unwrap() error { return e.Err }
 // toolResult reads a tool's result and has its output checked, where the last
 // list has a schema for it (W24.9).
 func (c *Client) toolResult(name string, raw json.RawMessage) (*ToolResult, error) {
+	if err := isObject(mcp.MethodToolsCall, raw); err != nil {
+		return nil, err
+	}
 	r := readToolResult(raw)
 	schema := c.tools.get(name).output
 	if schema == nil || r.Structured == nil || r.IsError {

@@ -155,6 +155,30 @@ func TestIsNotFound(t *testing.T) { // W2.6, W26.5, W26.6
 	}
 }
 
+// A result that is no object is none, in either era.
+func TestResultsThatAreNoObjects(t *testing.T) {
+	for _, result := range []string{`null`, `[]`, `"done"`, `7`} {
+		for _, make := range []func(func(*fake, *jsonrpc.Message)) *fakes{modern, legacy} {
+			s := make(func(f *fake, m *jsonrpc.Message) {
+				f.say(`{"jsonrpc":"2.0","id":` + m.ID.String() + `,"result":` + result + `}`)
+			})
+			bubble(t, s, Options{}, func(t *testing.T, c *Client) {
+				ctx := t.Context()
+				_, tool := c.CallTool(ctx, "a", nil)
+				_, prompt := c.GetPrompt(ctx, "a", nil)
+				_, resource := c.ReadResource(ctx, "u:a")
+				_, completion := c.Complete(ctx, Ref{Prompt: "a"}, "b", "", nil)
+				_, tools := c.ListTools(ctx)
+				for of, err := range map[string]error{"tool": tool, "prompt": prompt, "resource": resource, "completion": completion, "list": tools} {
+					if err == nil {
+						t.Errorf("%s is taken for a %s in %s", result, of, s.revision)
+					}
+				}
+			})
+		}
+	}
+}
+
 // Whatever a server says, views never fail and keep it.
 func FuzzViews(f *testing.F) {
 	for _, seed := range []string{
