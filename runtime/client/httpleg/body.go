@@ -148,11 +148,12 @@ func formOf(first byte) form {
 	return formOther
 }
 
-// readAll reads a body of at most limit bytes.
+// readAll reads a body of at most limit bytes. With an error comes what could be
+// read, if it is not too large.
 func readAll(r io.Reader, limit int) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
-	if err != nil {
-		return nil, &peer.Failure{Reason: peer.Ended, Err: err}
+	if err != nil && len(b) <= limit {
+		return b, &peer.Failure{Reason: peer.Ended, Err: err}
 	}
 	if len(b) > limit {
 		return nil, &peer.Failure{Reason: peer.TooLarge, Err: fmt.Errorf("more than %d bytes", limit)}

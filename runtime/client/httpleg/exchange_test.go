@@ -146,6 +146,17 @@ func TestTheWayThereFails(t *testing.T) {
 			}
 		})
 	})
+	t.Run("and where only the body's end is missing", func(t *testing.T) { // B3.8
+		bubble(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
+			write(w, `{"jsonrpc":"2.0","id":`+message(r).ID.String()+`,"result":{"whole":true}}`)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}, func(t *testing.T, r *rig) {
+			if got := r.call(t.Context(), "x"); got != `{"whole":true}` {
+				t.Error(got)
+			}
+		})
+	})
 	t.Run("the caller gives up", func(t *testing.T) {
 		var told string
 		bubble(t, Config{}, func(w http.ResponseWriter, r *http.Request) {

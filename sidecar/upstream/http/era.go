@@ -70,6 +70,9 @@ func (w *Workload) findEra() (upstream.Era, error) {
 		return "", w.reason(ctx, err)
 	}
 	lease, err := w.instance(ctx, w.cfg.First, 0, w.cfg.Startup)
+	if h := new(upstream.HandshakeError); errors.Is(err, errSilent) && !errors.As(err, &h) {
+		return "", explain(err) // our own clock was first
+	}
 	if err != nil {
 		return "", err
 	}

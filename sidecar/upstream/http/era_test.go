@@ -1,6 +1,7 @@
 package http
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -173,5 +174,23 @@ func TestTheConversation(t *testing.T) { // B3.5, B5.7, P1, W18.4
 		if s.count(" GET") > 0 || s.count(" notifications/initialized") > 0 {
 			t.Error(s.log)
 		}
+	})
+}
+
+func TestAPortThatNeverSaysAWord(t *testing.T) { // B1.2, W5.16
+	virtual(t, Config{}, func(t *testing.T, w *Workload, s *server) {
+		s.answer(func(nethttp.ResponseWriter, *jsonrpc.Message) bool {
+			time.Sleep(time.Minute)
+			return true
+		})
+		ctx, stop := context.WithTimeout(t.Context(), 40*time.Second)
+		defer stop()
+		begun := time.Now()
+		_, err := w.Handshake(ctx)
+		var h *upstream.HandshakeError
+		if !errors.As(err, &h) || h.Reason != config.ReasonNoAnswer || time.Since(begun) != DefaultStartup {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		time.Sleep(2 * time.Minute)
 	})
 }

@@ -5,42 +5,69 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
+	"syscall"
 )
 
-// serveHTTP serves until it is killed. Modes:
+// http serves until it is killed. Modes:
 //
+//	silent      takes everything and never says a word
 //	endless     answers with an event that never ends
+//	long-line   answers with 100 MB
 //	500         answers with status 500 and a page
 //	wrong-type  answers with JSON that it calls text
+//	wrong-id    answers with an id that nobody used
+//	twice       answers twice
+//	garbage     sends events that are no messages before its answer
+//	deaf        reads nothing of the call
+//	dies        answers and ends with 1
+//	stops       it stops itself (SIGSTOP)
+//	asks        it asks for sampling, which the client did not declare, and tells how that went
+//	host        serves nobody who does not call it localhost
+//	no-host     serves nobody
 //	cuts        closes the connection without an answer
 //	closes      answers everything, and closes each connection after that
 //	            without having said so
-func serveHTTP(mode, port string) error {
+func (s *server) http(mode, port string) error {
+	answers := make(chan *message, 1)
 	return http.ListenAndServe("127.0.0.1:"+port, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case mode == "silent":
+			<-r.Context().Done()
+			return
+		case mode == "no-host", mode == "host" && !strings.HasPrefix(r.Host, "localhost:"):
+			http.Error(w, "Invalid Host header", http.StatusForbidden)
+			return
+		}
 		var m message
 		if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&m) != nil {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
 		}
-		if m.ID == nil {
+		switch {
+		case m.ID == nil, m.Method == "":
+			if m.Method == "" {
+				answers <- &m
+			}
 			w.WriteHeader(http.StatusAccepted)
-			return
+		case mode == "closes":
+			hang(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", s.result(&m))
+		case m.bad():
+			s.wrong(w, r, mode, &m, answers)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, s.result(&m)) // whoever has gone does not matter
 		}
-		if mode == "closes" {
-			hang(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", m.result())
-			return
-		}
-		if m.bad() {
-			wrong(w, r, mode, &m)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, m.result()) // whoever has gone does not matter
 	}))
 }
 
-func wrong(w http.ResponseWriter, r *http.Request, mode string, m *message) {
+func (s *server) wrong(w http.ResponseWriter, r *http.Request, mode string, m *message, answers <-chan *message) {
+	event := func(data string) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: "+data+"\n\n")
+		_ = http.NewResponseController(w).Flush()
+	}
 	switch mode {
 	case "endless":
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -51,11 +78,43 @@ func wrong(w http.ResponseWriter, r *http.Request, mode string, m *message) {
 				return
 			}
 		}
+	case "long-line":
+		w.Header().Set("Content-Type", "application/json")
+		_ = endless(w, m)
 	case "500":
 		http.Error(w, "<h1>It is not you, it is us</h1>", http.StatusInternalServerError)
 	case "wrong-type":
 		w.Header().Set("Content-Type", "text/plain")
-		_, _ = io.WriteString(w, m.result())
+		_, _ = io.WriteString(w, s.result(m))
+	case "wrong-id":
+		m.ID = json.RawMessage(`"nobody's"`)
+		_, _ = io.WriteString(w, s.result(m))
+	case "twice":
+		event(s.result(m))
+		event(s.result(m))
+	case "garbage":
+		event("hello")
+		event(`{"level":"info","msg":"handling"}`)
+		event(s.result(m))
+	case "deaf":
+		<-r.Context().Done()
+	case "dies":
+		_, _ = io.WriteString(w, s.result(m))
+		_ = http.NewResponseController(w).Flush()
+		os.Exit(1)
+	case "stops":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		<-r.Context().Done() // this call stays without an answer
+	case "asks":
+		event(asking)
+		select {
+		case answer := <-answers:
+			m.told(answer)
+			event(s.result(m))
+		case <-r.Context().Done():
+		}
+	case "host":
+		_, _ = io.WriteString(w, s.result(m))
 	case "cuts":
 		hang(w, "", "")
 	}

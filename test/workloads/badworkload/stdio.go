@@ -15,19 +15,21 @@ import (
 // longLine is the length of the line that is too long.
 const longLine = 100 << 20
 
-// serveStdio serves until its input ends. Modes:
+// stdio serves until its input ends. Modes:
 //
-//	exits-on-probe  ends with 1 at server/discover
+//	exits-on-probe  ends with 1 at the first message of the other era
+//	silent          reads everything and never says a word
 //	garbage         writes text that is no message before each answer
 //	long-line       answers with a line of 100 MB
 //	wrong-id        answers with an id that nobody used
 //	twice           answers twice
-//	leaves-children starts a process that ignores everything, and answers
+//	leaves-children starts two processes that ignore everything, one in a
+//	                session of its own, and answers
 //	deaf            reads nothing more
 //	dies            answers and ends with 1
 //	stops           it stops itself (SIGSTOP)
 //	asks            it asks for sampling, which the client did not declare, and tells how that went
-func serveStdio(mode string) error {
+func (s *server) stdio(mode string) error {
 	in := bufio.NewReader(os.Stdin)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -42,80 +44,92 @@ func serveStdio(mode string) error {
 			return err
 		}
 		switch {
-		case mode == "exits-on-probe" && m.Method == "server/discover":
+		case mode == "silent":
+		case mode == "exits-on-probe" && m.Method == map[bool]string{true: "initialize", false: "server/discover"}[s.modern]:
 			os.Exit(1)
 		case mode == "garbage":
 			fmt.Println("DEBUG: handling", m.Method)
-			fmt.Println(m.result())
+			fmt.Println(s.result(&m))
 		case m.bad():
-			if err := misbehave(mode, &m, in); err != nil {
+			if err := s.misbehave(mode, &m, in); err != nil {
 				return err
 			}
 		default:
-			if answer := m.result(); answer != "" {
+			if answer := s.result(&m); answer != "" {
 				fmt.Println(answer)
 			}
 		}
 	}
 }
 
-func misbehave(mode string, m *message, in *bufio.Reader) error {
+func (s *server) misbehave(mode string, m *message, in *bufio.Reader) error {
 	switch mode {
 	case "long-line":
-		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, m.ID)
-		chunk := strings.Repeat("x", 1<<20)
-		for range longLine >> 20 {
-			if _, err := io.WriteString(os.Stdout, chunk); err != nil {
-				return err
-			}
-		}
-		fmt.Println(`"}]}}`)
+		return endless(os.Stdout, m)
 	case "wrong-id":
 		m.ID = json.RawMessage(`"nobody's"`)
-		fmt.Println(m.result())
+		fmt.Println(s.result(m))
 	case "exits-on-probe":
-		fmt.Println(m.result())
+		fmt.Println(s.result(m))
 	case "twice":
-		fmt.Println(m.result())
-		fmt.Println(m.result())
+		fmt.Println(s.result(m))
+		fmt.Println(s.result(m))
 	case "leaves-children":
-		child := exec.Command("sh", "-c", "trap '' TERM HUP INT; while :; do sleep 1; done")
-		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err := child.Start(); err != nil {
+		if err := breed(m); err != nil {
 			return err
 		}
-		m.Params.Name = fmt.Sprint(child.Process.Pid)
-		fmt.Println(m.result())
+		fmt.Println(s.result(m))
 	case "deaf":
 		time.Sleep(time.Hour)
 	case "dies":
-		fmt.Println(m.result())
+		fmt.Println(s.result(m))
 		os.Exit(1)
 	case "stops":
 		return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case "asks":
-		return ask(m, in)
+		fmt.Println(asking)
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		var answer message
+		if err := json.Unmarshal(line, &answer); err != nil {
+			return err
+		}
+		m.told(&answer)
+		fmt.Println(s.result(m))
 	default:
 		return fmt.Errorf("no mode %q", mode)
 	}
 	return nil
 }
 
-// ask asks the client's model and answers the call with what came back.
-func ask(m *message, in *bufio.Reader) error {
-	fmt.Println(`{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`)
-	line, err := in.ReadBytes('\n')
-	if err != nil {
+// endless writes an answer of 100 MB.
+func endless(w io.Writer, m *message) error {
+	if _, err := fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, m.ID); err != nil {
 		return err
 	}
-	var answer struct{ Error *struct{ Code int } }
-	if err := json.Unmarshal(line, &answer); err != nil {
-		return err
+	chunk := strings.Repeat("x", 1<<20)
+	for range longLine >> 20 {
+		if _, err := io.WriteString(w, chunk); err != nil {
+			return err
+		}
 	}
-	m.Params.Name = "answered"
-	if answer.Error != nil {
-		m.Params.Name = fmt.Sprintf("refused %d", answer.Error.Code)
+	_, err := fmt.Fprintln(w, `"}]}}`)
+	return err
+}
+
+// breed starts processes that do not want to end, and answers with their ids.
+func breed(m *message) error {
+	var pids []string
+	for _, apart := range []bool{false, true} {
+		child := exec.Command("sh", "-c", "trap '' TERM HUP INT; while :; do sleep 1; done")
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: apart}
+		if err := child.Start(); err != nil {
+			return err
+		}
+		pids = append(pids, fmt.Sprint(child.Process.Pid))
 	}
-	fmt.Println(m.result())
+	m.Params.Name = strings.Join(pids, " ")
 	return nil
 }
