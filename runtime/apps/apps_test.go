@@ -165,6 +165,18 @@ func TestWhatIsNoOriginIsLeftOut(t *testing.T) {
 	}
 }
 
+// A view without end of wishes gets so many of each.
+func TestOriginsOfAViewAreBounded(t *testing.T) {
+	many := make([]string, 100)
+	for i := range many {
+		many[i] = fmt.Sprintf("https://h%d.example", i)
+	}
+	encoded, _ := json.Marshal(map[string]any{"ui": map[string]any{"csp": map[string]any{"connectDomains": many, "frameDomains": many}}})
+	if v := apps.ViewOf(encoded); len(v.CSP.Connect) != 64 || len(v.CSP.Frames) != 64 || v.CSP.Connect[63] != many[63] {
+		t.Errorf("%d and %d origins", len(v.CSP.Connect), len(v.CSP.Frames))
+	}
+}
+
 func TestAViewThatCannotBeReadWantsNothing(t *testing.T) {
 	for _, meta := range []string{``, `null`, `{"ui":1}`, `{"ui":{"csp":[],"permissions":{"camera":true},"prefersBorder":"yes","domain":1}}`} {
 		if diff := cmp.Diff(apps.View{}, apps.ViewOf([]byte(meta))); diff != "" {

@@ -26,7 +26,7 @@ func TestAnonymousCallersAreCountedByWhereTheyComeFrom(t *testing.T) {
 		"what stands further left was forged":     {trusted, "10.0.0.1:5000", []string{"1.1.1.1, 198.51.100.1:4000"}, "peer:198.51.100.1"},
 		"a proxy that writes nonsense":            {trusted, "10.0.0.1:5000", []string{"198.51.100.1, unknown"}, "peer:10.0.0.1"},
 		"a proxy that writes nothing":             {trusted, "10.0.0.1:5000", nil, "peer:10.0.0.1"},
-		"proxies without end":                     {trusted, "10.0.0.1:5000", []string{strings.Repeat("10.0.0.2,", 100) + "10.0.0.3"}, "peer:10.0.0.2"},
+		"proxies without end":                     {trusted, "10.0.0.1:5000", []string{"198.51.100.1," + strings.Repeat("10.0.0.2,", 50) + "10.0.0.3"}, "peer:10.0.0.2"},
 		"IPv6 is one place a network":             {trusted, "[2001:db8:1:2:3::4%eth0]:5000", nil, "peer:2001:db8:1:2::/64"},
 		"IPv4 in IPv6 is IPv4":                    {trusted, "[::ffff:203.0.113.7]:5000", nil, "peer:203.0.113.7"},
 		"an IPv6 address of a proxy, in brackets": {trusted, "[fd00::1]:5000", []string{"[2001:db8::1]:443"}, "peer:2001:db8::/64"},

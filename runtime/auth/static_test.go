@@ -85,6 +85,23 @@ func TestStaticTokensThatNobodyShouldUse(t *testing.T) {
 	}
 }
 
+// A file that is no token file is not read to its end.
+func TestATokenFileIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(path, []byte("alice "+tokenA+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := auth.OpenStaticFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 64<<20); err != nil { // a hole: costs no disk
+		t.Fatal(err)
+	}
+	if _, err := auth.OpenStaticFile(path); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestATokenFileIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")

@@ -75,7 +75,7 @@ func TestReadingResources(t *testing.T) {
 			code = -32602
 		}
 		for _, uri := range []string{"test://none", "test://gone", "test://nil", "test://map/O", "test://map/Oslo?zoom=99", "test://map/Oslo?zoom=x", "test://map/Oslo?other=1",
-			"file:///w/../etc/passwd", "file:///w/%2e%2e/etc/passwd", "file:///w/a%2f..%2f..%2fetc", `file:///w/..%5c..%5cx`} {
+			"test://t/" + strings.Repeat("a", 8<<10) + "/data", "file:///w/../etc/passwd", "file:///w/%2e%2e/etc/passwd", "file:///w/a%2f..%2f..%2fetc", `file:///w/..%5c..%5cx`} {
 			if err := p.fails("resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); err.Code != code || field(err.Data, "uri") != uri {
 				t.Errorf("%s: %v %s", uri, err, err.Data)
 			}
