@@ -27,8 +27,12 @@ type listenParams struct {
 	Notifications *filter `json:"notifications"`
 }
 
-// listener is one subscriptions/listen in flight. Nothing of it goes out before
-// its ack (W33.3): the lock is held until that is on its way.
+// listener is one subscriptions/listen in flight.
+//
+// Nothing of it goes out before its ack (W33.3), which may take a while: the
+// tasks that it asks for are looked up in a store. What changes meanwhile is
+// kept, once a list and once a resource, so that whoever tells of changes waits
+// for no listener.
 type listener struct {
 	x    *dispatch.Exchange
 	who  Caller
@@ -38,9 +42,19 @@ type listener struct {
 	meta []byte
 	// end is closed when the server ends the listen.
 	end chan struct{}
+	// ready is closed when the ack is on its way, or will never be.
+	ready chan struct{}
 
-	mu sync.Mutex
+	mu    sync.Mutex
+	acked bool
+	early map[notice]struct{}
 }
+
+// notice is a notification of a change, of a list or of one resource.
+type notice struct{ method, uri string }
+
+// errUnheard is a notification of a listen that came to nothing.
+var errUnheard = errors.New("the listen was not acknowledged")
 
 // listen serves subscriptions/listen until the client, the server or the
 // caller's token ends it.
@@ -55,15 +69,13 @@ func (s *Server) listen(ctx context.Context, x *dispatch.Exchange) dispatch.Outc
 	if p.Notifications == nil {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "notifications must say what to listen to"))
 	}
-	l := &listener{x: x, who: callerOf(x), end: make(chan struct{}), uris: map[string]struct{}{}}
+	l := &listener{x: x, who: callerOf(x), end: make(chan struct{}), ready: make(chan struct{}), uris: map[string]struct{}{}}
 	l.meta = append(append(strictjson.Quote([]byte(`{`), mcp.MetaSubscriptionID), ':'), x.ID().String()+"}"...)
 	honoured, bad := s.honour(l, p.Notifications)
 	if bad != nil {
 		return dispatch.Fail(bad)
 	}
-	l.mu.Lock()
 	if bad := s.watchers.join(l); bad != nil {
-		l.mu.Unlock()
 		return dispatch.Fail(bad)
 	}
 	defer s.watchers.leave(l)
@@ -73,15 +85,15 @@ func (s *Server) listen(ctx context.Context, x *dispatch.Exchange) dispatch.Outc
 	defer s.interest.remove(l.uris)
 	if len(p.Notifications.Tasks) > 0 {
 		var stop func()
-		honoured.Tasks, stop, bad = s.listenTasks(ctx, x, p.Notifications.Tasks, l.send)
-		if stop != nil {
-			defer stop()
+		if honoured.Tasks, stop, bad = s.listenTasks(ctx, x, p.Notifications.Tasks, l.send); bad != nil {
+			return dispatch.Fail(bad)
 		}
+		defer stop()
 	}
-	if bad == nil && !broken.Rule("W33.3") {
+	if !broken.Rule("W33.3") {
 		bad = l.ack(honoured)
 	}
-	l.mu.Unlock()
+	l.begin(bad == nil)
 	if bad != nil {
 		return dispatch.Fail(bad)
 	}
@@ -118,7 +130,7 @@ type ackParams struct {
 	Meta          json.RawMessage `json:"_meta"`
 }
 
-// ack is the first message of a listen (W33.3); l.mu is held.
+// ack is the first message of a listen (W33.3).
 func (l *listener) ack(honoured *filter) *jsonrpc.Error {
 	raw, err := encode(ackParams{honoured, l.meta})
 	if err == nil {
@@ -130,17 +142,62 @@ func (l *listener) ack(honoured *filter) *jsonrpc.Error {
 	return nil
 }
 
-// send sends a notification of the listen, after its ack.
-func (l *listener) send(method string, params []byte) error {
-	if params == nil {
-		params = []byte(`{}`)
+// begin lets out what was kept for after the ack, and whoever waits for it.
+func (l *listener) begin(acked bool) {
+	l.mu.Lock()
+	early := l.early
+	l.acked, l.early = acked, nil
+	l.mu.Unlock()
+	close(l.ready)
+	if acked {
+		for n := range early {
+			_ = l.notify(n.method, n.params())
+		}
 	}
+}
+
+// send sends a notification of the listen once it is acknowledged, waiting for
+// that.
+func (l *listener) send(method string, params []byte) error {
+	<-l.ready
+	l.mu.Lock()
+	acked := l.acked
+	l.mu.Unlock()
+	if !acked {
+		return errUnheard
+	}
+	return l.notify(method, params)
+}
+
+// tell is send for those who cannot wait. What the client does not read is its
+// own loss: the front ends a listen that does not.
+func (l *listener) tell(n notice) {
+	l.mu.Lock()
+	acked := l.acked
+	if !acked {
+		if l.early == nil {
+			l.early = map[notice]struct{}{}
+		}
+		l.early[n] = struct{}{}
+	}
+	l.mu.Unlock()
+	if acked {
+		_ = l.notify(n.method, n.params())
+	}
+}
+
+func (n notice) params() []byte {
+	if n.uri == "" {
+		return []byte(`{}`)
+	}
+	return uriParams(n.uri)
+}
+
+func (l *listener) notify(method string, params []byte) error {
 	raw, err := strictjson.Splice(params, strictjson.Set([]byte(l.x.ID().String()), "_meta", mcp.MetaSubscriptionID))
 	if err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	return l.x.Notify(jsonrpc.EncodeNotification(method, strictjson.OneLine(raw)))
 }
 
@@ -182,12 +239,12 @@ func (w *watchers) tellListener(l *listener, p *changes) {
 	defer w.s.guard(&o)
 	for _, n := range noticeOf {
 		if l.told.has(n.kinds[0]) && w.concerns(p, n.kinds, l.who) {
-			_ = l.send(n.method, nil) // its own loss; the front ends a listen that does not read
+			l.tell(notice{method: n.method})
 		}
 	}
 	for uri := range p.uris {
 		if _, watched := l.uris[uri]; watched && w.s.find(l.who, uri) != nil {
-			_ = l.send(mcp.NotifyResourceUpdated, uriParams(uri))
+			l.tell(notice{mcp.NotifyResourceUpdated, uri})
 		}
 	}
 }
