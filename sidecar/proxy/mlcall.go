@@ -64,15 +64,20 @@ func wants(level string, m *jsonrpc.Message) bool {
 	return least > 0 && mcp.LogSeverity(level) >= least
 }
 
-// unforged is a notification without the keys that only we may set (P14); nil
-// if it cannot be read.
+// unforged is a notification without the keys that only we may set (P14) and
+// those of legacy tasks (B5.4); nil if it cannot be read.
 func unforged(m *jsonrpc.Message) []byte {
 	edits := vendorKeys(m)
-	if edits == nil {
-		return m.Raw
-	}
 	for i := range edits {
 		edits[i] = strictjson.Delete(append([]string{"params"}, edits[i].Path...)...)
+	}
+	for _, name := range []string{mcp.MetaRelatedTask, mcp.MetaModelImmediateResponse} {
+		if _, ok := strictjson.Get(m.Meta, name); ok {
+			edits = append(edits, strictjson.Delete("params", "_meta", name))
+		}
+	}
+	if edits == nil {
+		return m.Raw
 	}
 	raw, err := strictjson.Splice(m.Raw, edits...)
 	if err != nil {

@@ -124,8 +124,12 @@ func (d *desk) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.
 
 // owner is the call that a request of the workload belongs to (B6.1, P5).
 func (d *desk) owner(ctx context.Context, in peer.Incoming) (*flight, Attribution) {
-	if f := d.byTask(ctx, relatedTask(in.Msg)); f != nil {
+	id := relatedTask(in.Msg)
+	if f := d.byTask(ctx, id); f != nil {
 		return f, AttributedCertain
+	}
+	if id != "" && !in.Certain {
+		return nil, AttributedNone // of a task that nobody waits for any more
 	}
 	if in.Certain {
 		f, _ := callOf(in).(*flight)
@@ -232,13 +236,13 @@ func (d *desk) Notification(in peer.Incoming) {
 		d.taskShown(in)
 		return
 	}
-	if c := callOf(in); c != nil {
-		if d.hearsay(in) {
-			d.p.lossy(LossyLog)
-			return
-		}
+	c := callOf(in)
+	switch {
+	case c == nil:
+		d.p.lossy(LossyNotification)
+	case d.hearsay(in):
+		d.p.lossy(LossyLog)
+	default:
 		c.Notification(in)
-		return
 	}
-	d.p.lossy(LossyNotification)
 }

@@ -93,11 +93,15 @@ func (d *desk) haunted(m *jsonrpc.Message) bool {
 	return false
 }
 
-// hearsay reports whether a notification is one that cannot be said to belong
-// to the only call in flight.
+// hearsay reports whether a log message is one that cannot be said to belong to
+// the only call in flight: of a call that was given up, perhaps, or of a task,
+// whose own flight tells of it by other means.
 func (d *desk) hearsay(in peer.Incoming) bool {
 	if in.Certain || in.Msg.Method != mcp.NotifyMessage {
 		return false
+	}
+	if relatedTask(in.Msg) != "" {
+		return true
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -127,6 +128,33 @@ func TestLogsInTheShadowOfACallThatWasGivenUp(t *testing.T) { // B11.1, B19.4
 			t.Error("logs are lost for good")
 		}
 	})
+}
+
+// A task may outlive who wanted it; what it says is not the next call's.
+func TestWhatATaskSaysIsNoOtherCalls(t *testing.T) { // B5.4, B6.1, B11.1
+	d, all := deskWith(t, "another")
+	meta := []byte(`{"io.modelcontextprotocol/related-task":{"taskId":"t"},"io.modelcontextprotocol/model-immediate-response":"m","x/y":1}`)
+	question := elicit
+	question.Msg = &jsonrpc.Message{Method: mcp.MethodElicit, Meta: meta}
+	if f, how := d.owner(t.Context(), question); f != nil || how != AttributedNone {
+		t.Errorf("a question was attributed (%s)", how)
+	}
+	log := peer.Incoming{Msg: &jsonrpc.Message{Method: mcp.NotifyMessage, Meta: meta}}
+	if !d.hearsay(log) {
+		t.Error("a log was attributed")
+	}
+	d.tasks = map[string]*flight{"t": all[0]}
+	if f, how := d.owner(t.Context(), question); f != all[0] || how != AttributedCertain {
+		t.Errorf("a question of a task that is waited for is %s", how)
+	}
+	raw := []byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1,"_meta":` + string(meta) + `}}`)
+	m, err := jsonrpc.Parse(raw, strictjson.FromWorkload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(unforged(m)), `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1,"_meta":{"x/y":1}}}`; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
 }
 
 func TestGhostsAreBounded(t *testing.T) {
