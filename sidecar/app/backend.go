@@ -59,13 +59,14 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 		b.workload, b.processes, b.spares, b.socket, binding = pool, pool.Processes, pool.Spares, c.AgentSocket, mcp.Stdio
 	case config.WorkloadMCP:
 		b.workload = http.New(http.Config{
-			Port:    w.MCP.Port,
-			Path:    w.MCP.Path,
-			Era:     eraOf(w.MCP.Revision),
-			First:   firstKey(c),
-			Hold:    holdTime,
-			Startup: startup(w),
-			Budget:  c.Budget,
+			Port:     w.MCP.Port,
+			Path:     w.MCP.Path,
+			Era:      upstream.Fixed(w.MCP.Revision).Era(),
+			Revision: upstream.Fixed(w.MCP.Revision),
+			First:    firstKey(c),
+			Hold:     holdTime,
+			Startup:  startup(w),
+			Budget:   c.Budget,
 			Hooks: http.Hooks{
 				Renewed: func(err error) { m.SessionRenewed(err == nil) },
 				Closes: func() {
@@ -115,7 +116,8 @@ func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited)
 		Recreate:         s.OnIdle == config.OnIdleRecreate,
 		Roots:            rootsOf(c.Boot.Roots),
 		MaxProcesses:     s.MaxProcesses,
-		Era:              eraOf(s.Revision),
+		Era:              upstream.Fixed(s.Revision).Era(),
+		Revision:         upstream.Fixed(s.Revision),
 		First:            firstKey(c),
 		Idle:             seconds(s.IdleSeconds),
 		Startup:          seconds(s.StartupSeconds),
@@ -157,18 +159,6 @@ func rootsOf(roots []config.Root) (out []stdio.Root) {
 		out = append(out, stdio.Root{URI: r.URI, Name: r.Name})
 	}
 	return out
-}
-
-// eraOf is the era of a revision that is configured (B1.1); "" finds out.
-func eraOf(revision string) upstream.Era {
-	p, ok := mcp.Lookup(revision)
-	switch {
-	case !ok:
-		return ""
-	case p.Handshake:
-		return upstream.EraLegacy
-	}
-	return upstream.EraModern
 }
 
 func peerHooks(m *observe.Metrics, log *observe.Limited) peer.Hooks {

@@ -45,7 +45,7 @@ var _ upstream.Leg = (*leg)(nil)
 
 // open makes a leg with its first session.
 func (w *Workload) open(ctx context.Context, params []byte, handler peer.Handler, hold, startup time.Duration) (*leg, error) {
-	l := &leg{w: w, params: params, handler: handler, turn: make(chan struct{}, 1)}
+	l := &leg{w: w, params: w.cfg.Revision.Offer(params), handler: handler, turn: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	deadline := time.Now().Add(hold)
 	for {
@@ -111,7 +111,7 @@ func (l *leg) shakeStreamable(ctx context.Context, startup time.Duration) (*conn
 	c.Peer = peer.New(link, peer.Config{Handler: l.handler, Hooks: l.w.cfg.Hooks.Peer, Budget: l.w.cfg.Budget})
 	ctx, stop := context.WithTimeoutCause(ctx, startup, errSilent)
 	defer stop()
-	in, err := c.Initialize(ctx, l.params, upstream.Accept)
+	in, err := c.Initialize(ctx, l.params, l.w.cfg.Revision.Accept)
 	if err != nil {
 		l.w.finish(c, err)
 		return nil, nil, err

@@ -9,7 +9,6 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/client/sseleg"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
-	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
 // The older transport, HTTP+SSE (W13): a server that refuses to be POSTed to is
@@ -49,7 +48,7 @@ func (l *leg) shakeOlder(ctx context.Context, startup time.Duration) (*conn, *pe
 	})
 	ctx, stop := context.WithTimeoutCause(ctx, startup, errSilent)
 	defer stop()
-	in, err := c.Initialize(ctx, l.params, upstream.Accept)
+	in, err := c.Initialize(ctx, l.params, w.cfg.Revision.Accept)
 	if err != nil {
 		w.finish(c, err)
 		return nil, nil, err

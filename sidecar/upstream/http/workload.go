@@ -33,6 +33,8 @@ type Config struct {
 	// Era is how the workload is spoken to, where that is configured (B1.1);
 	// "" finds out.
 	Era upstream.Era
+	// Revision is the one that the workload is configured to speak.
+	Revision upstream.Fixed
 	// First is the key whose session readiness asks and keeps: clients of that
 	// key find it open.
 	First upstream.Key

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
@@ -270,4 +271,24 @@ func TestShutdownLetsWorkFinish(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// B1.1: a configured revision is the one that is offered, and the only one.
+func TestAWorkloadOfAConfiguredRevision(t *testing.T) {
+	for revision, good := range map[upstream.Fixed]bool{"2025-06-18": true, "2025-03-26": false} {
+		bubble(t, Config{Revision: revision}, func(t *testing.T, w *Workload, s *server) {
+			var offered string
+			s.answer(func(_ nethttp.ResponseWriter, m *jsonrpc.Message) bool {
+				if raw, ok := strictjson.Get(m.Params, "protocolVersion"); ok {
+					offered = string(raw)
+				}
+				return false
+			})
+			_, err := w.OpenSession(t.Context(), upstream.SessionRequest{Params: []byte(`{"protocolVersion":"2025-11-25"}`)})
+			var h *upstream.HandshakeError
+			if offered != `"`+string(revision)+`"` || (err == nil) != good || err != nil && (!errors.As(err, &h) || h.Reason != config.ReasonBadHandshake) {
+				t.Errorf("%s was offered: %v", offered, err)
+			}
+		})
+	}
 }

@@ -170,6 +170,7 @@ func (p *Pool) begin(life context.Context, key upstream.Key, in *instance, hold,
 			}
 		}
 	}
+	l.params = p.cfg.Revision.Offer(l.params)
 	proc, err := p.launch(ctx, hold, l)
 	if h := p.hub; h != nil && err == nil {
 		after = h.adopted(ctx, proc)

@@ -145,7 +145,7 @@ func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, erro
 	if l.modern {
 		met.discovered, err = upstream.Discover(shake, proc.Peer)
 	} else {
-		met.init, err = proc.Peer.Initialize(shake, l.params, upstream.Accept)
+		met.init, err = proc.Peer.Initialize(shake, l.params, p.cfg.Revision.Accept)
 	}
 	if err != nil {
 		if l.probe {

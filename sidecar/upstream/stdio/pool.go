@@ -42,6 +42,8 @@ type Config struct {
 	// Era is how the workload is spoken to, where that is configured (B1.1);
 	// "" finds out.
 	Era upstream.Era
+	// Revision is the one that the workload is configured to speak.
+	Revision upstream.Fixed
 	// First is the key whose process readiness asks and keeps: clients of that
 	// key find it started.
 	First upstream.Key
@@ -166,10 +168,11 @@ func (p *Pool) OpenSession(ctx context.Context, r upstream.SessionRequest) (upst
 	if err := p.admit(r.Principal); err != nil {
 		return nil, err
 	}
-	switch {
-	case p.hub != nil:
+	if p.hub != nil {
 		return p.hub.join(ctx, r)
-	case p.cfg.Recreate:
+	}
+	r.Params = p.cfg.Revision.Offer(r.Params)
+	if p.cfg.Recreate {
 		return p.openLasting(ctx, r)
 	}
 	proc, err := p.launch(ctx, p.cfg.Hold, launch{
