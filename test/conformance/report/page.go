@@ -14,6 +14,8 @@ import (
 type Header struct {
 	Suite, Node string
 	Exceptions  int
+	// Switches say how the sidecar is run in front of each build.
+	Switches []string
 }
 
 // String is the first line of the page.
@@ -38,7 +40,8 @@ const intro = `# Conformance
 
 What the protocol's official conformance suite says of one process of our
 conformance workload (` + "`test/conformance/workload`" + `, built on ` + "`runtime/`" + `) under one
-URL, which serves all revisions at the same time, and of our client
+URL, which serves all revisions at the same time, of one ` + "`mcp-sidecar`" + ` under one URL
+in front of builds of that workload which serve one era only, and of our client
 (` + "`test/conformance/client`" + `).
 
 Every check counts, also those of scenarios that the suite runs without scoring
@@ -51,11 +54,14 @@ and writes this page; it fails on the first thing that is not as below.
 - Checks are counted by id; how often the suite repeats one depends on timing.
 - "Skipped" are checks that the suite itself leaves out: of features that its
   scenario does not find asked for, or that it cannot observe yet.
-- All that server and client send is recorded and judged by the protocol's JSON
-  schema of its revision. The schemas are not ours to publish: the run looks for
-  a folder "mcp-schema" beside the repository or where FAIRLEAD_MCP_SCHEMA says,
-  and tells when there is none.
+- All that workload and client send is recorded and judged by the protocol's
+  JSON schema of its revision. The schemas are not ours to publish: the run looks
+  for a folder "mcp-schema" beside the repository or where FAIRLEAD_MCP_SCHEMA
+  says, and tells when there is none. What the sidecar sends is judged by
+  ` + "`make bridge`" + `.
 - Not run: ` + "`auth/*`" + ` of the client sets; the OAuth client is a later step.
+- The sidecar is run with these switches and no others; the legacy build serves
+  2024-11-05 to 2025-11-25, the modern one 2026-07-28:
 `
 
 // Page renders the verdict of a full run. Its text depends on nothing but the
@@ -64,13 +70,12 @@ func (v *Verdict) Page(h Header) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", h)
 	fmt.Fprintf(&b, intro, h.Suite, h.Node)
-	b.WriteString("\n| set | leg | scenarios | checks passed | skipped | excepted |\n|---|---|--:|--:|--:|--:|\n")
-	sets := v.bySet()
-	for _, rows := range sets {
-		n, passed, skipped, excepted := Totals(rows)
-		set := rows[0].Set
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d |\n", title(set), set.Leg, n, passed, skipped, excepted)
+	for _, s := range h.Switches {
+		fmt.Fprintf(&b, "  - %s\n", s)
 	}
+	b.WriteString("\n| set | leg | scenarios | checks passed | skipped | excepted |\n|---|---|--:|--:|--:|--:|\n")
+	sums, sections := v.parts()
+	b.WriteString(strings.Join(sums, ""))
 	b.WriteString("\n## Exceptions\n\n")
 	if len(v.Exceptions()) == 0 {
 		b.WriteString("None.\n")
@@ -78,21 +83,15 @@ func (v *Verdict) Page(h Header) string {
 	for _, e := range v.Exceptions() {
 		fmt.Fprintf(&b, "- `%s`: %s\n", e, e.Fault)
 	}
-	for _, rows := range sets {
-		set := rows[0].Set
-		fmt.Fprintf(&b, "\n## %s, %s\n\n| scenario | checks passed | skipped | excepted | not scored because |\n|---|--:|--:|--:|---|\n", title(set), set.Leg)
-		for _, r := range rows {
-			fmt.Fprintf(&b, "| %s | %d | %s | %s | %s |\n", r.Scenario.Name, r.Passed, unless0(r.Skipped), unless0(r.Excepted), r.Scenario.Unscored)
-		}
+	for _, s := range sections {
+		b.WriteString("\n" + s)
 	}
 	return b.String()
 }
 
 func title(s *suite.Set) string {
 	if s.Via != "" {
-		direct := *s
-		direct.Via = ""
-		return title(&direct) + ", sidecar in front of " + s.Via
+		return title(behind(s)) + ", sidecar in front of " + s.Via
 	}
 	switch {
 	case s.Required:
@@ -101,25 +100,6 @@ func title(s *suite.Set) string {
 		return "Revision " + s.Revision + " alone"
 	}
 	return "Revision " + s.Revision
-}
-
-func unless0(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
-}
-
-// bySet splits the rows where the set changes.
-func (v *Verdict) bySet() [][]Row {
-	var out [][]Row
-	for i, r := range v.Rows {
-		if i == 0 || r.Set != v.Rows[i-1].Set {
-			out = append(out, nil)
-		}
-		out[len(out)-1] = append(out[len(out)-1], r)
-	}
-	return out
 }
 
 // FirstDifference returns the first line that is not the same in both texts, as

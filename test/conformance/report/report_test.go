@@ -133,8 +133,13 @@ func TestPageSaysWhatPassed(t *testing.T) {
 		"tasks": found(check("t", suite.Skipped)),
 	})
 	v.Add(listed, []suite.Scenario{{Name: "a"}}, map[string]suite.Found{"a": found(check("x", suite.Success))})
+	for _, via := range []string{"legacy-http", "modern-stdio"} {
+		v.Add(through(server, via), []suite.Scenario{{Name: "a"}, {Name: "tasks", Unscored: "extension"}}, map[string]suite.Found{
+			"a": found(check("x", suite.Success)), "tasks": found(check("t", suite.Skipped), check("u", suite.Success)),
+		})
+	}
 	v.Close()
-	got := v.Page(Header{"1.2.3", "4.5.6", 1})
+	got := v.Page(Header{Suite: "1.2.3", Node: "4.5.6", Exceptions: 1, Switches: []string{"legacy-http: `mcp-sidecar run --x`"}})
 	golden := filepath.Join("testdata", "page.md")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -147,6 +152,42 @@ func TestPageSaysWhatPassed(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("page (-want +got); run with -update if it should be so\n%s", diff)
+	}
+}
+
+// through is a set behind the sidecar.
+func through(of *suite.Set, via string) *suite.Set {
+	set := *of
+	set.Via = via
+	return &set
+}
+
+func TestAPageIsComparedWithWhatRan(t *testing.T) {
+	verdict := func(x suite.Status, vias ...string) *Verdict {
+		v := NewVerdict(nil)
+		for _, via := range vias {
+			v.Add(through(server, via), []suite.Scenario{{Name: "a"}}, map[string]suite.Found{"a": found(check("x", x), check("y", suite.Success))})
+		}
+		return v
+	}
+	page := verdict(suite.Success, "", "legacy-http", "modern-http").Page(Header{})
+	for name, test := range map[string]struct {
+		v    *Verdict
+		want string // in what it says
+	}{
+		"everything":                     {verdict(suite.Success, "", "legacy-http", "modern-http"), ""},
+		"the server alone":               {verdict(suite.Success, ""), ""},
+		"one build alone":                {verdict(suite.Success, "modern-http"), ""},
+		"a check that did not run":       {verdict(suite.Skipped, ""), "| 1 | 1 | 1 | 0 |"},
+		"one of a build":                 {verdict(suite.Skipped, "modern-http"), "in front of modern-http"},
+		"a build that the page lacks":    {verdict(suite.Success, "modern-stdio"), "the page has no line"},
+		"another scenario, the same sum": {func() *Verdict { v := verdict(suite.Success, ""); v.Rows[0].Scenario.Name = "b"; return v }(), "- | a |"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := test.v.Difference(page); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("got %q, want %q in it", got, test.want)
+			}
+		})
 	}
 }
 

@@ -121,10 +121,11 @@ func conclude(in *suite.Install, o *options, v *report.Verdict) (bool, error) {
 	if len(v.Findings) > 0 {
 		return false, nil
 	}
-	if !o.full() || o.page == "" {
+	switch {
+	case o.page == "", !o.whole(), !o.check && !o.full():
 		return true, nil
 	}
-	page := v.Page(report.Header{Suite: in.Version, Node: in.Node, Exceptions: len(v.Exceptions())})
+	page := v.Page(report.Header{Suite: in.Version, Node: in.Node, Exceptions: len(v.Exceptions()), Switches: switches()})
 	if !o.check {
 		return true, os.WriteFile(o.page, []byte(page), 0o644)
 	}
@@ -132,7 +133,11 @@ func conclude(in *suite.Install, o *options, v *report.Verdict) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if line := report.FirstDifference(string(old), page); line != "" {
+	line := report.FirstDifference(string(old), page)
+	if !o.full() {
+		line = v.Difference(string(old))
+	}
+	if line != "" {
 		fmt.Printf("\nconformance: %s is not what came out now; run `make conformance` and look at the difference, from here on:\n%s\n", o.page, line)
 		return false, nil
 	}

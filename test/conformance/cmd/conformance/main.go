@@ -1,7 +1,8 @@
 // Command conformance runs the protocol's official conformance suite: against
-// one process of our workload under one URL, and on our client. It judges every
-// check, has all that was sent validated by the protocol's schemas, and writes
-// docs/conformance.md. It ends 0 only when nothing failed and nothing warned.
+// one process of our workload under one URL, against the sidecar in front of
+// builds of it, and on our client. It judges every check, has what was sent
+// validated by the protocol's schemas, and writes docs/conformance.md. It ends 0
+// only when nothing failed and nothing warned.
 package main
 
 import (
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string) int {
 	fs.StringVar(&o.suite, "suite", "test/conformance/suite", "folder that the suite is installed in")
 	fs.StringVar(&o.exceptions, "exceptions", "test/conformance/exceptions.txt", "checks that may fail, and why")
 	fs.StringVar(&o.page, "page", "docs/conformance.md", "page to write after a full run that passed; empty: none")
-	fs.BoolVar(&o.check, "check", false, "do not write the page but fail when it would change")
+	fs.BoolVar(&o.check, "check", false, "do not write the page but fail when what it says of the sets that run would change")
 	fs.StringVar(&o.workload, "workload", "bin/conformance-workload", "server under test")
 	fs.StringVar(&o.client, "client", "bin/conformance-client", "client under test")
 	fs.StringVar(&o.sidecar, "sidecar", "bin/mcp-sidecar", "sidecar under test, with -via")
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string) int {
 	fs.IntVar(&o.parallel, "parallel", runtime.NumCPU()+1, "runs of the suite at the same time")
 	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "what one run may take")
 	sets := fs.String("set", "", "only these sets, REVISION/server or REVISION/client, comma separated")
-	via := fs.String("via", "", "through a sidecar in front of these builds of the workload, comma separated: "+strings.Join(backs, ", ")+", or all")
+	via := fs.String("via", "", "only through a sidecar in front of these builds of the workload, comma separated: "+strings.Join(backs, ", ")+", all; or "+direct+", without one")
 	only := fs.String("only", "", "only these scenarios, comma separated")
 	if err := fs.Parse(args); err != nil {
 		return 2
@@ -81,5 +82,7 @@ func (o *options) path(elem ...string) string {
 	return filepath.Join(append([]string{o.dir}, elem...)...)
 }
 
-// full reports whether everything runs.
-func (o *options) full() bool { return len(o.sets) == 0 && len(o.only) == 0 && len(o.via) == 0 }
+// full reports whether everything runs, whole whether every set runs whole that
+// runs at all.
+func (o *options) full() bool  { return o.whole() && len(o.sets) == 0 && len(o.via) == 0 }
+func (o *options) whole() bool { return len(o.only) == 0 }

@@ -66,24 +66,31 @@ func plan(ctx context.Context, in *suite.Install, o *options) ([]job, error) {
 	return jobs, nil
 }
 
-// backs are the builds of the workload that a sidecar is put in front of.
+// backs are the builds of the workload that a sidecar is put in front of, direct
+// stands for none.
 var backs = []string{"legacy-http", "legacy-stdio", "modern-http", "modern-stdio"}
 
-// through returns the sets to run: as they are, or the requirement sets of
+const direct = "direct"
+
+// through returns the sets to run: as they are, and the requirement sets of
 // servers once for every back.
-func through(direct []*suite.Set, via []string) ([]*suite.Set, error) {
-	if len(via) == 0 {
-		return direct, nil
-	}
-	if slices.Equal(via, []string{"all"}) {
+func through(own []*suite.Set, via []string) ([]*suite.Set, error) {
+	switch {
+	case len(via) == 0:
+		via = append([]string{direct}, backs...)
+	case slices.Equal(via, []string{"all"}):
 		via = backs
 	}
 	var out []*suite.Set
 	for _, back := range via {
-		if !slices.Contains(backs, back) {
-			return nil, fmt.Errorf("-via %q: there are %q", back, backs)
+		if back == direct {
+			out = append(out, own...)
+			continue
 		}
-		for _, set := range direct {
+		if !slices.Contains(backs, back) {
+			return nil, fmt.Errorf("-via %q: there are %q, all, and %s", back, backs, direct)
+		}
+		for _, set := range own {
 			if set.Leg == suite.ServerLeg && set.Required {
 				copied := *set
 				copied.Via = back

@@ -103,19 +103,16 @@ func startWorkload(ctx context.Context, o *options, revisions string) (*workload
 // backs are.
 func startSidecar(ctx context.Context, o *options, back string) (*workload, error) {
 	era, binding, _ := strings.Cut(back, "-")
-	args := []string{"run", "--listen", "127.0.0.1:0", "--client-roots"}
-	var behind *workload
-	if binding == "stdio" {
-		args = append(args, "--stdio", "--", o.workload, "-stdio", "-revisions", era)
-	} else {
+	behind, url := (*workload)(nil), ""
+	if binding != "stdio" {
 		var err error
-		behind, err = launch(ctx, o.path("behind-"+back), "server of "+era+" revisions", o.workload, "-http", "127.0.0.1:0", "-revisions", era)
+		behind, err = launch(ctx, o.path("behind-"+back), "server of "+era+" revisions", o.workload, "-http", anyPort, "-revisions", era)
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, "--http", behind.url)
+		url = behind.url
 	}
-	w, err := launch(ctx, o.path("sidecar-"+back), "sidecar in front of "+back, o.sidecar, args...)
+	w, err := launch(ctx, o.path("sidecar-"+back), "sidecar in front of "+back, o.sidecar, append([]string{"run", "--listen", anyPort}, sidecarArgs(era, binding, o.workload, url)...)...)
 	if err != nil {
 		if behind != nil {
 			err = errors.Join(err, behind.stop())
@@ -124,6 +121,31 @@ func startSidecar(ctx context.Context, o *options, back string) (*workload, erro
 	}
 	w.behind = behind
 	return w, nil
+}
+
+// anyPort is where processes listen.
+const anyPort = "127.0.0.1:0"
+
+// sidecarArgs are the switches that put a sidecar in front of a workload.
+func sidecarArgs(era, binding, program, url string) []string {
+	args := []string{"--client-roots"} // the suite asks its client for roots (P7)
+	if binding == "stdio" {
+		return append(args, "--stdio", "--", program, "-stdio", "-revisions", era)
+	}
+	return append(args, "--http", url)
+}
+
+// switches are how each back is run, for the page.
+func switches() (out []string) {
+	for _, back := range backs {
+		era, binding, _ := strings.Cut(back, "-")
+		line := back + ": `mcp-sidecar run " + strings.Join(sidecarArgs(era, binding, "conformance-workload", "URL"), " ") + "`"
+		if binding != "stdio" {
+			line += " in front of `conformance-workload -http ADDRESS -revisions " + era + "`"
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 // launch starts a process and waits until it prints a URL.
