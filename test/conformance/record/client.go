@@ -26,7 +26,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	line := Line{
 		Exchange: t.exchanges.Add(1),
 		From:     Ours,
-		Session:  r.Header.Get(sessionHeader),
+		Session:  session(r),
 		Version:  r.Header.Get(versionHeader),
 	}
 	if r.Body != nil {
@@ -51,7 +51,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	body := &answerBody{ReadCloser: resp.Body, emit: func(raw []byte) { t.log.add(line, raw) }}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		body.events = &events{emit: body.emit}
+		body.events = &events{emit: body.emit, endpoint: func(at []byte) { line.Session = endpoint(r, at) }}
 	}
 	resp.Body = body
 	return resp, nil

@@ -7,6 +7,8 @@ import "bytes"
 // is none (it only carries an id).
 type events struct {
 	emit func(data []byte)
+	// endpoint gets the data of the event that says where to POST (HTTP+SSE).
+	endpoint func(data []byte)
 
 	line  []byte
 	data  []byte
@@ -32,6 +34,9 @@ func (e *events) field(line []byte) {
 	if len(line) == 0 {
 		if e.lines > 0 && len(e.data) > 0 && (e.name == "" || e.name == "message") {
 			e.emit(bytes.Clone(e.data))
+		}
+		if e.lines > 0 && e.name == "endpoint" {
+			e.endpoint(e.data)
 		}
 		e.data, e.lines, e.name = e.data[:0], 0, ""
 		return

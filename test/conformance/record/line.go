@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -34,6 +37,20 @@ type Line struct {
 	Broken  string          `json:"broken,omitempty"`
 }
 
+// Swapped returns lines with their sides exchanged: as the other side would
+// have written them down.
+func Swapped(lines []Line) []Line {
+	out := slices.Clone(lines)
+	for i := range out {
+		if out[i].From == Ours {
+			out[i].From = Theirs
+		} else {
+			out[i].From = Ours
+		}
+	}
+	return out
+}
+
 // maxMessage bounds what is kept of one message; of a longer one only that it
 // was there.
 const maxMessage = 8 << 20
@@ -46,9 +63,10 @@ type Log struct {
 	err error
 }
 
-// Create makes a log of the file, which it empties first.
+// Create makes a log of the file, which it empties first. {pid} in its name
+// becomes the process's id: a workload may have several processes.
 func Create(name string) (*Log, error) {
-	f, err := os.Create(name)
+	f, err := os.Create(strings.ReplaceAll(name, "{pid}", strconv.Itoa(os.Getpid())))
 	if err != nil {
 		return nil, err
 	}

@@ -139,3 +139,45 @@ func send(t *testing.T, c *http.Client, method, url, body string) {
 		t.Fatal(err)
 	}
 }
+
+// Over HTTP+SSE the address of the POSTs is the session, on both sides.
+func TestAnOlderSessionIsWhereItIsPosted(t *testing.T) {
+	older := func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "event: endpoint\ndata: /post?s=1\n\nevent: message\ndata: {\"id\":1}\n\n")
+	}
+	var server []string
+	client := recorded(t, func(mine *Log) {
+		server = recorded(t, func(log *Log) {
+			s := httptest.NewServer(Handler(http.HandlerFunc(older), log))
+			defer s.Close()
+			c := &http.Client{Transport: Transport(s.Client().Transport, mine)}
+			send(t, c, http.MethodGet, s.URL+"/sse?key=k", "")
+			send(t, c, http.MethodPost, s.URL+"/post?s=1", `{"id":1,"method":"m"}`)
+		})
+	})
+	want := []string{`1 ours /post?s=1 v 200 {"id":1}`, `2 theirs /post?s=1 v 0 {"id":1,"method":"m"}`}
+	if diff := cmp.Diff(want, server); diff != "" {
+		t.Errorf("the server recorded (-want +got)\n%s", diff)
+	}
+	want = []string{`1 theirs /post?s=1 v 200 {"id":1}`, `2 ours /post?s=1 v 0 {"id":1,"method":"m"}`}
+	if diff := cmp.Diff(want, client); diff != "" {
+		t.Errorf("the client recorded (-want +got)\n%s", diff)
+	}
+}
+
+func TestSwappedLinesAreTheOtherSides(t *testing.T) {
+	lines := []Line{{From: Ours, Session: "s"}, {From: Theirs}}
+	want := []Line{{From: Theirs, Session: "s"}, {From: Ours}}
+	if diff := cmp.Diff(want, Swapped(lines)); diff != "" {
+		t.Error(diff)
+	}
+	if lines[0].From != Ours {
+		t.Error("the lines themselves have changed")
+	}
+}

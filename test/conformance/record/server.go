@@ -23,12 +23,12 @@ func Handler(next http.Handler, log *Log) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := &tap{log: log, context: Line{
 			Exchange: exchanges.Add(1),
-			Session:  r.Header.Get(sessionHeader),
+			Session:  session(r),
 			Version:  r.Header.Get(versionHeader),
 		}}
 		body := &tapBody{ReadCloser: r.Body, tap: t}
 		r.Body = body
-		answer := &tapWriter{ResponseWriter: w, tap: t}
+		answer := &tapWriter{ResponseWriter: w, tap: t, endpoint: func(at []byte) { t.context.Session = endpoint(r, at) }}
 		// A handler that gives up panics; what it had sent counts.
 		defer answer.end()
 		next.ServeHTTP(answer, r)
@@ -78,10 +78,11 @@ func (b *tapBody) Read(p []byte) (int, error) {
 
 type tapWriter struct {
 	http.ResponseWriter
-	tap    *tap
-	status int
-	events *events
-	whole  bytes.Buffer
+	tap      *tap
+	endpoint func([]byte)
+	status   int
+	events   *events
+	whole    bytes.Buffer
 }
 
 // Unwrap lets http.ResponseController reach the real writer.
@@ -117,7 +118,7 @@ func (w *tapWriter) begin(status int) {
 		w.tap.context.Session = id
 	}
 	if strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
-		w.events = &events{emit: func(data []byte) { w.answer(data) }}
+		w.events = &events{emit: func(data []byte) { w.answer(data) }, endpoint: w.endpoint}
 	}
 }
 

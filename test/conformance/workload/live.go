@@ -32,6 +32,7 @@ func (w *Workload) liveTools() []tool {
 		{server.Tool{Name: "test_reconnection", Description: "Lets go of its connection before it answers"}, letGo},
 		{server.Tool{Name: "test_trigger_tool_change", Description: "Changes the list of tools"}, w.changeTools},
 		{server.Tool{Name: "test_trigger_prompt_change", Description: "Changes the list of prompts"}, w.changePrompts},
+		{server.Tool{Name: "test_trigger_resource_update", Description: "Changes the watched resource"}, w.updateResource},
 	}
 }
 
@@ -95,6 +96,12 @@ func (w *Workload) changeTools(*server.Context, json.RawMessage) (server.ToolOut
 		return server.TextResult("Took a tool away."), nil
 	}
 	return server.TextResult("Added a tool."), w.Server.AddTool(server.Tool{Name: name, Description: "Comes and goes"}, say("Still here."))
+}
+
+// updateResource says that what can be subscribed to has changed.
+func (w *Workload) updateResource(*server.Context, json.RawMessage) (server.ToolOutcome, error) {
+	w.Server.ResourceUpdated(watched)
+	return server.TextResult("Changed the resource."), nil
 }
 
 // changePrompts adds a prompt, or takes it away again.

@@ -8,6 +8,9 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/server"
 )
 
+// watched is the resource that changes.
+const watched = "test://watched-resource"
+
 func (w *Workload) addResources() error {
 	s := w.Server
 	const template = "test://template/{id}/data"
@@ -21,7 +24,7 @@ func (w *Workload) addResources() error {
 			return server.BlobResource("image/png", picture()), nil
 		}),
 		s.AddResource(server.Resource{
-			URI: "test://watched-resource", Name: "Watched text", Description: "A text that can be subscribed to", MIMEType: "text/plain",
+			URI: watched, Name: "Watched text", Description: "A text that can be subscribed to", MIMEType: "text/plain",
 		}, textOf("Watched resource content")),
 		s.AddResource(server.Resource{
 			URI: "test://example-resource", Name: "Example text", Description: "A text that prompts embed", MIMEType: "text/plain",

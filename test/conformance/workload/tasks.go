@@ -68,7 +68,9 @@ func confirmDelete(c *server.Context, in deleteArgs) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var answer struct{ Confirm bool }
+	var answer struct {
+		Confirm bool `json:"confirm"`
+	}
 	if r.Accepted() {
 		if err := r.Into(&answer); err != nil {
 			return "", err

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/seal"
 	"github.com/fairlead-dev/fairlead/runtime/server"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/runtime/transport/httpsse"
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 )
 
@@ -24,7 +25,7 @@ type Workload struct {
 
 	keys   *seal.Keyring
 	tasks  *task.Engine
-	fronts []*streamable.Server
+	fronts []front
 
 	mu                         sync.Mutex
 	dynamicTool, dynamicPrompt bool
@@ -73,6 +74,22 @@ func (w *Workload) Front(offer mcp.Offer) http.Handler {
 	}
 	w.fronts = append(w.fronts, front)
 	return front
+}
+
+// Older serves the workload over HTTP+SSE and nothing else, as servers of
+// 2024-11-05 do. Otherwise as Front.
+func (w *Workload) Older() http.Handler {
+	front := &httpsse.Server{
+		Handler: w.Server, Keys: w.keys, Pod: "conformance", Path: "/mcp",
+		Settings: func() httpsse.Settings { return httpsse.Settings{Revisions: mcp.Offer{mcp.Revision20241105}} },
+	}
+	w.fronts = append(w.fronts, front)
+	return front
+}
+
+// front is what has to be ended.
+type front interface {
+	Shutdown(ctx context.Context, cause error) error
 }
 
 // Offer reads what a person says to serve: nothing is everything, "legacy" and

@@ -4,6 +4,7 @@
 //	conformance-workload -http 127.0.0.1:0   prints its URL and serves until SIGTERM
 //	conformance-workload -stdio              serves until its input ends
 //	  -revisions legacy | modern | LIST      only these; all by default
+//	  -older                                 only HTTP+SSE, as servers of 2024-11-05
 package main
 
 import (
@@ -40,8 +41,9 @@ func run(ctx context.Context, args []string) (err error) {
 	fs := flag.NewFlagSet("conformance-workload", flag.ContinueOnError)
 	address := fs.String("http", "", "serve streamable HTTP on this address; port 0 is a free one")
 	pipes := fs.Bool("stdio", false, "serve standard input and output")
-	recording := fs.String("record", "", "file to record all messages in")
+	recording := fs.String("record", "", "file to record all messages in; {pid} becomes the process id")
 	revisions := fs.String("revisions", "", "serve only these: legacy, modern, or a list with commas")
+	older := fs.Bool("older", false, "serve HTTP+SSE of 2024-11-05 and nothing else")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -49,8 +51,8 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if (*address == "") == !*pipes || fs.NArg() > 0 {
-		return errors.New("usage: conformance-workload -http ADDRESS | -stdio [-record FILE]")
+	if (*address == "") == !*pipes || *older && *pipes || fs.NArg() > 0 {
+		return errors.New("usage: conformance-workload -http ADDRESS [-older] | -stdio [-record FILE]")
 	}
 	log := &record.Log{}
 	if *recording != "" {
@@ -66,7 +68,11 @@ func run(ctx context.Context, args []string) (err error) {
 	if *pipes {
 		err = stdio.Serve(ctx, w.Server, stdio.Options{Revisions: offer}, record.Reader(os.Stdin, record.Theirs, log), record.Writer(os.Stdout, record.Ours, log))
 	} else {
-		err = serveHTTP(ctx, *address, record.Handler(w.Front(offer), log), w)
+		front := w.Older
+		if !*older {
+			front = func() http.Handler { return w.Front(offer) }
+		}
+		err = serveHTTP(ctx, *address, record.Handler(front(), log), w)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
