@@ -3,6 +3,7 @@ package bridge
 import (
 	"bufio"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,13 +12,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
+	"github.com/fairlead-dev/fairlead/test/conformance/wireschema"
 	"github.com/fairlead-dev/fairlead/test/testkit/program"
 )
 
 // patience bounds every wait; only a broken program reaches it.
 const patience = 60 * time.Second
 
-var bin string
+// bin holds the programs; recordings what was said, by where it was written
+// down: toClients and toWorkloads.
+var bin, recordings string
+
+const (
+	toClients   = "clients"
+	toWorkloads = "workloads"
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -34,8 +44,56 @@ func run(m *testing.M) int {
 			return 1
 		}
 	}
-	bin = dir
-	return m.Run()
+	bin, recordings = dir, filepath.Join(dir, "recordings")
+	for _, name := range []string{toClients, toWorkloads} {
+		if err := os.MkdirAll(filepath.Join(recordings, name), 0o755); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	code := m.Run()
+	if code == 0 && !judged() {
+		code = 1
+	}
+	return code
+}
+
+// judged holds everything that sidecars sent, to either side, against the
+// schemas of the protocol; false when something was wrong.
+func judged() bool {
+	good := true
+	for _, name := range []string{toClients, toWorkloads} {
+		fmt.Printf("to %s: ", name)
+		good = wireschema.Recordings(os.Stdout, "../..", filepath.Join(recordings, name), record.Theirs) && good
+	}
+	return good
+}
+
+// recordedAt is a file in one of the folders of recordings.
+func recordedAt(t *testing.T, folder, suffix string) string {
+	name := strings.Map(func(r rune) rune {
+		switch r {
+		case '/', ' ', ':', ',', '+':
+			return '-'
+		}
+		return r
+	}, t.Name())
+	return filepath.Join(recordings, folder, name+suffix+".jsonl")
+}
+
+// transport records what a client sends and gets.
+func transport(t *testing.T) http.RoundTripper {
+	t.Helper()
+	log, err := record.Create(recordedAt(t, toClients, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return record.Transport(http.DefaultTransport, log)
 }
 
 // launch starts a program and returns the first URL that it prints. It must end

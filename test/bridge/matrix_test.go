@@ -2,6 +2,8 @@ package bridge
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,28 +15,54 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
 
-// B3, B4, B6, B7, B8, B9, B10, B11, B16: every client in front of every workload.
+// workload is one that a sidecar is put in front of.
+type workload struct {
+	revision, binding string
+}
+
+const olderBinding = "HTTP+SSE"
+
+func (w workload) String() string { return w.revision + " over " + w.binding }
+
+func workloads() (all []workload) {
+	for _, revision := range mcp.Revisions() {
+		all = append(all, workload{revision, "http"}, workload{revision, "stdio"})
+	}
+	return append(all, workload{mcp.Revision20241105, olderBinding})
+}
+
+// B19.1, B19.5: every client in front of every workload.
+// B3, B4, B6, B7, B8, B9, B10, B11, B12, B16.
 func TestEveryClientWithEveryWorkload(t *testing.T) {
-	for _, back := range mcp.Revisions() {
-		for _, binding := range []string{"http", "stdio"} {
-			t.Run(back+" over "+binding, func(t *testing.T) {
-				t.Parallel()
-				url := sidecar(t, back, binding)
-				for _, front := range mcp.Revisions() {
-					t.Run("client "+front, func(t *testing.T) { converse(t, client.HTTP{URL: url, NoSSE: true}, front, back) })
-				}
-				t.Run("client over HTTP+SSE", func(t *testing.T) { converse(t, older{client.HTTP{URL: url}}, mcp.Revision20241105, back) })
+	for _, back := range workloads() {
+		t.Run(back.String(), func(t *testing.T) {
+			t.Parallel()
+			url := sidecar(t, back)
+			for _, front := range mcp.Revisions() {
+				t.Run("client "+front, func(t *testing.T) {
+					converse(t, client.HTTP{URL: url, Client: &http.Client{Transport: transport(t)}, NoSSE: true}, front, back.revision)
+				})
+			}
+			t.Run("client over HTTP+SSE", func(t *testing.T) {
+				converse(t, older{client.HTTP{URL: url, Client: &http.Client{Transport: transport(t)}}}, mcp.Revision20241105, back.revision)
 			})
-		}
+		})
 	}
 }
 
-func sidecar(t *testing.T, back, binding string) string {
+// sidecar starts one in front of a workload, whose messages are recorded, and
+// returns its URL.
+func sidecar(t *testing.T, w workload) string {
+	t.Helper()
 	args := []string{"run", "--http-sse", "--listen", "127.0.0.1:0"}
-	if binding == "stdio" {
-		args = append(args, "--stdio", "--", filepath.Join(bin, "conformance-workload"), "-stdio", "-revisions", back)
-	} else {
-		args = append(args, "--http", launch(t, "conformance-workload", "-http", "127.0.0.1:0", "-revisions", back))
+	flags := []string{"-revisions", w.revision, "-record", recordedAt(t, toWorkloads, "-{pid}")}
+	switch w.binding {
+	case "stdio":
+		args = append(append(args, "--stdio", "--", filepath.Join(bin, "conformance-workload"), "-stdio"), flags...)
+	case olderBinding:
+		args = append(args, "--http", launch(t, "conformance-workload", append(flags, "-http", "127.0.0.1:0", "-older")...))
+	default:
+		args = append(args, "--http", launch(t, "conformance-workload", append(flags, "-http", "127.0.0.1:0")...))
 	}
 	return launch(t, "mcp-sidecar", args...)
 }
@@ -57,7 +85,7 @@ var capable = client.Handlers{
 		return client.SampleResult{Model: "m", Text: "sampled here"}, nil
 	},
 	Elicit: func(context.Context, client.ElicitRequest) (client.ElicitResult, error) {
-		return client.ElicitResult{Action: client.Accept, Content: map[string]any{"response": "elicited here", "username": "u", "email": "e@example.com"}}, nil
+		return client.ElicitResult{Action: client.Accept, Content: map[string]any{"response": "elicited here", "username": "u", "email": "e@example.com", "confirm": true}}, nil
 	},
 }
 
@@ -82,6 +110,8 @@ func converse(t *testing.T, at client.Target, front, back string) {
 		text(ctx, t, c, "test_elicitation", map[string]string{"message": "m"}, "elicited here")
 	}
 	changes(ctx, t, c)
+	updates(ctx, t, c)
+	tasks(ctx, t, c, min(front, back) >= "2025-11-25")
 	failures(ctx, t, c)
 	cancel(ctx, t, c)
 }
@@ -164,6 +194,85 @@ func changes(ctx context.Context, t *testing.T, c *client.Client) {
 		}
 	case <-ctx.Done():
 		t.Error("heard nothing of a list that changed")
+	}
+}
+
+// updates hears of a resource that changed, as often as it does while it is
+// subscribed to.
+func updates(ctx context.Context, t *testing.T, c *client.Client) {
+	t.Helper()
+	const uri = "test://watched-resource"
+	heard := make(chan string, 16)
+	s, err := c.Listen(ctx, client.Filter{URIs: []string{uri}}, func(n client.Notification) { heard <- n.Method + string(n.Params) })
+	if err != nil {
+		t.Errorf("subscribing: %v", err)
+		return
+	}
+	defer s.Close()
+	if honoured := s.Honoured().URIs; len(honoured) != 1 || honoured[0] != uri {
+		t.Errorf("honoured %q", honoured)
+	}
+	for range 2 {
+		text(ctx, t, c, "test_trigger_resource_update", nil, "")
+		select {
+		case n := <-heard:
+			if !strings.HasPrefix(n, mcp.NotifyResourceUpdated) || !strings.Contains(n, `"`+uri+`"`) {
+				t.Errorf("heard %s", n)
+			}
+		case <-ctx.Done():
+			t.Error("heard nothing of a resource that changed")
+		}
+	}
+}
+
+// tasks runs tools as tasks, where both sides know them; elsewhere they run at
+// once, but for those that must be tasks.
+func tasks(ctx context.Context, t *testing.T, c *client.Client, known bool) {
+	t.Helper()
+	start := func(tool string, arguments any) (*client.Task, *client.ToolResult, error) {
+		task, err := c.StartTool(ctx, tool, arguments, client.TaskOptions{TTL: time.Minute})
+		if err != nil {
+			return nil, nil, err
+		}
+		if known && task.ID() == "" {
+			t.Errorf("%s ran at once", tool)
+		}
+		r, err := task.Wait(ctx)
+		return task, r, err
+	}
+	if _, r, err := start("slow_compute", map[string]any{"seconds": 0.2, "label": "l"}); err != nil || r.IsError || !strings.Contains(r.Text(), "Computed") {
+		t.Errorf("slow_compute: %+v, %v", r, err)
+	}
+	if !known {
+		return
+	}
+	task, r, err := start("confirm_delete", map[string]any{"filename": "f"})
+	if err != nil || r.IsError || !strings.Contains(r.Text(), "Deleted f") {
+		t.Errorf("confirm_delete: %+v, %v", r, err)
+	}
+	if err == nil {
+		if s, err := task.State(ctx); err != nil || s.Status != client.TaskCompleted {
+			t.Errorf("a task that is over is %+v: %v", s, err)
+		}
+	}
+	if _, r, err := start("failing_job", nil); err != nil || !r.IsError {
+		t.Errorf("failing_job: %+v, %v", r, err)
+	}
+	if _, _, err := start("protocol_error_job", nil); err == nil {
+		t.Error("protocol_error_job has a result")
+	} else if code, _ := client.ErrorCode(err); code != -32603 {
+		t.Errorf("protocol_error_job: %v", err)
+	}
+	task, err = c.StartTool(ctx, "slow_compute", map[string]any{"seconds": 20}, client.TaskOptions{TTL: time.Minute})
+	if err != nil {
+		t.Errorf("starting a task: %v", err)
+		return
+	}
+	if err := task.Cancel(ctx); err != nil {
+		t.Errorf("cancelling a task: %v", err)
+	}
+	if _, err := task.Wait(ctx); !errors.Is(err, client.ErrTaskCancelled) {
+		t.Errorf("a task that was cancelled: %v", err)
 	}
 }
 
