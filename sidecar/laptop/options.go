@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,8 @@ const DefaultListen = "127.0.0.1:17080"
 type Options struct {
 	// Command is started for every session, and spoken to over its pipes.
 	Command []string
+	// Agent makes the process that runs ServeAgent for Command. Required with it.
+	Agent func(socket string, command []string) *exec.Cmd
 	// URL is the MCP endpoint of a server that listens on loopback.
 	URL string
 	// Listen is the address to serve on; Admin and Metrics are those for probes

@@ -54,13 +54,20 @@ func Run(ctx context.Context, o Options) error {
 	held := &stderr{to: o.Notes, open: o.Verbose}
 	w := newWatch()
 	c.Workload = w.changed
+	var agent *localAgent
 	if len(o.Command) > 0 {
-		agent, err := startAgent(o.Command, held)
-		if err != nil {
+		if agent, err = o.startAgent(held); err != nil {
 			return err
 		}
 		defer agent.stop()
 		c.AgentSocket = agent.socket
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			<-agent.done
+			stop()
+		}()
 	}
 	a, err := app.New(c, app.Proxy)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -69,7 +76,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	return o.serve(ctx, a, w, held)
+	if err := o.serve(ctx, a, w, held); err != nil || agent == nil || !agent.ended() {
+		return err
+	}
+	return errAgentEnded
 }
 
 // serve runs the app and tells what becomes of the workload.

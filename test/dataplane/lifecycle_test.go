@@ -151,7 +151,7 @@ func TestTheWorkloadsHookAlone(t *testing.T) {
 	c.must(c.call("echo", `{"text":"x"}`))
 }
 
-// The same sidecar on a laptop, with the agent inside.
+// The same sidecar on a laptop, with an agent of its own.
 func TestRunOnALaptop(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "mcp-sidecar", nil, "run", "--stdio", "--listen", "127.0.0.1:0", "--", binary("testworkload"), "serve")

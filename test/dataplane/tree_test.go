@@ -5,13 +5,21 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 )
 
-// children are the processes that a process has started and that live.
-func children(p *process) (pids []int) {
-	files, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "task", "*", "children"))
+// children are the processes that a process has started and that are there,
+// zombies included.
+func children(p *process) []int {
+	p.t.Helper()
+	return childrenOf(p.t, p.cmd.Process.Pid)
+}
+
+func childrenOf(t *testing.T, pid int) (pids []int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "children"))
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for _, f := range files {
 		data, err := os.ReadFile(f)
@@ -21,7 +29,7 @@ func children(p *process) (pids []int) {
 		for text := range strings.FieldsSeq(string(data)) {
 			pid, err := strconv.Atoi(text)
 			if err != nil {
-				p.t.Fatal(err)
+				t.Fatal(err)
 			}
 			pids = append(pids, pid)
 		}

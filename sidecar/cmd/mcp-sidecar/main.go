@@ -43,7 +43,7 @@ func command() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err.Error()) })
 	root.PersistentFlags().TextVar(level, "log-level", level, "DEBUG, INFO, WARN or ERROR")
-	root.AddCommand(serve, runCommand(level), callCommand(), inspectCommand(), &cobra.Command{
+	root.AddCommand(serve, runCommand(level), agentCommand(), callCommand(), inspectCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  arguments(cobra.NoArgs),

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"os"
+	"os/exec"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +43,7 @@ not wait.`,
 			} else if level.Level() < slog.LevelInfo {
 				o.Verbose = true
 			}
-			o.Command = args
+			o.Command, o.Agent = args, agentProcess
 			o.Screen, o.Notes = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
 			return laptop.Run(cmd.Context(), o)
@@ -56,5 +58,31 @@ not wait.`,
 	f.BoolVar(&o.HTTPSSE, "http-sse", false, "serve HTTP+SSE of 2024-11-05 on the same URL too")
 	f.StringVar(&o.Admin, "admin", "", "address for probes and status; empty: not served")
 	f.StringVar(&o.Metrics, "metrics", "", "address for metrics; empty: not served")
+	return cmd
+}
+
+// agentProcess is this program as the owner of the commands of run.
+func agentProcess(socket string, command []string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	return exec.Command(self, append([]string{"agent", "--socket", socket, "--"}, command...)...)
+}
+
+// agentCommand is what run starts; nobody else does.
+func agentCommand() *cobra.Command {
+	var socket string
+	cmd := &cobra.Command{
+		Use:    "agent --socket PATH -- COMMAND [ARG...]",
+		Short:  "Own the processes of run",
+		Hidden: true,
+		Args:   arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return laptop.ServeAgent(cmd.InOrStdin(), socket, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().StringVar(&socket, "socket", "", "unix socket to listen on")
+	_ = cmd.MarkFlagRequired("socket") // fails for unknown names only
 	return cmd
 }
