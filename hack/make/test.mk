@@ -9,10 +9,11 @@ test: ## Everything a change must pass: under 60 minutes on 2 cores from a clean
 	echo "=== make test: $$(( (SECONDS - start) / 60 )) min $$(( (SECONDS - start) % 60 )) s"
 
 .PHONY: test-all
-test-all: ## make test and the slow rest: all of e2e, fuzzing, lint.
+test-all: ## make test and the slow rest: all of e2e, a soak, fuzzing, lint.
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory verify
 	@$(MAKE) --no-print-directory test-integration
+	@$(MAKE) --no-print-directory soak SOAK=1m
 	@$(MAKE) --no-print-directory fuzz
 	@$(MAKE) --no-print-directory test-e2e-all
 

@@ -1,0 +1,145 @@
+package soak
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/sidecar/config"
+)
+
+// figures are what a pod at rest has. All but the heap must be the same after a
+// soak as before.
+type figures struct {
+	goroutines, descriptors int
+	sessions, streams       int
+	// processes are the agent's and all others that run one of our programs,
+	// which no orphan escapes.
+	processes, ours int
+	heap            float64 // bytes that a collection left
+}
+
+func (f figures) String() string {
+	return fmt.Sprintf("%d goroutines, %d descriptors, %d sessions, %d streams, %d processes of the agent and %d in all, %.2f MiB of live heap",
+		f.goroutines, f.descriptors, f.sessions, f.streams, f.processes, f.ours, f.heap/(1<<20))
+}
+
+// settle is how long after the last client everything may take to be gone.
+const settle = 30 * time.Second
+
+// count reads everything but the heap.
+func (p *pod) count() (f figures) {
+	metrics := p.scrape()
+	f.goroutines, f.descriptors = int(metrics["go_goroutines"]), int(metrics["process_open_fds"])
+	var s config.Status
+	code, body := p.get(p.admin + config.PathStatus)
+	if err := json.Unmarshal([]byte(body), &s); code != http.StatusOK || err != nil {
+		p.t.Fatalf("status: %d %s", code, body)
+	}
+	f.sessions, f.streams = s.Counts.Sessions, s.Counts.Streams
+	f.processes, f.ours = len(children(p.agent.pid())), running(bin)
+	return f
+}
+
+// scrape reads the metrics without labels.
+func (p *pod) scrape() map[string]float64 {
+	p.t.Helper()
+	code, body := p.get(p.metrics + "/metrics")
+	if code != http.StatusOK {
+		p.t.Fatalf("metrics: %d %s", code, body)
+	}
+	out := map[string]float64{}
+	for line := range strings.Lines(body) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.ParseFloat(value, 64); ok && err == nil {
+			out[name] = n
+		}
+	}
+	for _, name := range []string{"go_goroutines", "process_open_fds", "go_gc_heap_live_bytes", "go_gc_duration_seconds_count"} {
+		if _, ok := out[name]; !ok {
+			p.t.Fatalf("there is no metric %s", name)
+		}
+	}
+	return out
+}
+
+// live is the least heap that some collections leave, the first two not counted:
+// what they free of pools is no leak. Probes make the garbage that brings
+// collections about; the process is not told to collect.
+func (p *pod) live() float64 {
+	const skipped, wanted, most = 2, 6, 400
+	first, least := -1.0, math.Inf(1)
+	for range most {
+		for range 300 {
+			p.get(p.admin + config.PathLivez)
+		}
+		metrics := p.scrape()
+		count := metrics["go_gc_duration_seconds_count"]
+		if first < 0 {
+			first = count
+		}
+		if count >= first+skipped {
+			least = min(least, metrics["go_gc_heap_live_bytes"])
+		}
+		if count >= first+wanted {
+			return least
+		}
+	}
+	p.t.Fatal("the sidecar does not collect its garbage")
+	return 0
+}
+
+// running counts the processes whose program is in a folder.
+func running(dir string) (n int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/exe") // the pattern is good
+	for _, exe := range all {
+		if target, err := os.Readlink(exe); err == nil && strings.HasPrefix(target, dir+"/") {
+			n++
+		}
+	}
+	return n
+}
+
+// begun is what a pod that has worked has when it has come to rest: nothing may
+// have changed for longer than a process may be idle, and what is kept for those
+// who come back must have gone.
+func (p *pod) begun() figures {
+	p.t.Helper()
+	const calm = (idleSeconds + 3) * time.Second
+	var f figures
+	start, since := time.Now(), time.Now()
+	p.within(patience, func() bool {
+		now := p.count()
+		if now != f || now.sessions+now.streams > 0 {
+			f, since = now, time.Now()
+		}
+		return time.Since(since) > calm && time.Since(start) > settle
+	})
+	f.heap = p.live()
+	return f
+}
+
+// ended gives a pod time to have what it had before, and returns what it has.
+func (p *pod) ended(before figures) figures {
+	p.t.Helper()
+	heap := before.heap
+	before.heap = 0
+	var f figures
+	p.within(settle, func() bool {
+		if f = p.count(); f != before {
+			return false
+		}
+		f.heap = p.live()
+		return f.heap <= heap*(1+heapSlack)
+	})
+	if f.heap == 0 {
+		f.heap = p.live()
+	}
+	return f
+}
