@@ -144,6 +144,7 @@ func (p *Proxy) mlVisit(x *dispatch.Exchange, lease upstream.Lease, name []byte,
 	if bad != nil {
 		return dispatch.Fail(bad)
 	}
+	p.parking.outings.begin(name, e)
 	return dispatch.Result(p.inputRequired(lease, asked, text))
 }
 
@@ -189,5 +190,6 @@ func (p *Proxy) mlVisited(ctx context.Context, x *dispatch.Exchange, name []byte
 			return declined(x.Msg.Method)
 		}
 	}
+	p.parking.outings.wait(ctx, name, round)
 	return p.mlFresh(ctx, x, name, park.Answers{}, round)
 }

@@ -232,8 +232,12 @@ func (d *desk) Notification(in peer.Incoming) {
 		d.hearers.changed(in.Msg)
 		return
 	}
-	if in.Msg.Method == mcp.NotifyTaskStatus {
+	switch in.Msg.Method {
+	case mcp.NotifyTaskStatus:
 		d.taskShown(in)
+		return
+	case mcp.NotifyElicitComplete:
+		d.p.parking.outings.over(in.Msg)
 		return
 	}
 	c := callOf(in)

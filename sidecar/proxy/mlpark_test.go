@@ -214,6 +214,25 @@ func TestAPageHasToBeVisitedFirst(t *testing.T) { // B7.19
 	}
 }
 
+// B7.19: the workload tells that the page has been dealt with, and the retry is
+// made again at once.
+func TestTheUserIsBackFromThePage(t *testing.T) {
+	r := serve(t, plain(script{
+		"tools/call:x":    {`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://a/b","message":"Log in"}]}}}`},
+		"tools/call:x#2":  {`{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},
+		"tools/call:back": {`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`, `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},
+	}))
+	c := r.declaring(everything)
+	_, state := questionsOf(t, c.call("tools/call", `{"name":"x"}`))
+	c.want("tools/call", `{"name":"back"}`, complete)
+	c.want("tools/call", again(`{"name":"x"}`, `{"elicitation-1":{"action":"accept"}}`, state), complete)
+	r.events.mu.Lock()
+	defer r.events.mu.Unlock()
+	if len(r.events.lossy) != 0 {
+		t.Errorf("lost: %v", r.events.lossy)
+	}
+}
+
 // B15.11, B7.2: of a page that has to be visited the client is told the
 // address and nothing that says who asks.
 func TestAPageIsAskedForAsItIs(t *testing.T) {

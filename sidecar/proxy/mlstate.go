@@ -9,10 +9,11 @@ import (
 
 // mlState is what the pairing of modern clients with a legacy workload keeps.
 type mlState struct {
-	parked *park.Store
-	habits habits
-	lanes  lanes
-	inits  initCache
+	parked  *park.Store
+	habits  habits
+	lanes   lanes
+	inits   initCache
+	outings outings
 }
 
 func (s *mlState) begin(cfg Config) {
