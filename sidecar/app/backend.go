@@ -96,10 +96,16 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 	return b, nil
 }
 
-// leasingOf is when a call has a leg to itself; it is a matter of processes.
+// leasingOf is when a call has a leg to itself. A session with a workload over
+// HTTP is one that proved to need it: what is asked there mostly comes on the
+// call's own stream (B6.1). The one process of model Shared nobody has to
+// himself, and it was told that nobody can be asked (R23).
 func leasingOf(w config.Workload) proxy.Leasing {
-	if w.Stdio == nil {
+	switch {
+	case w.Stdio == nil:
 		return proxy.LeaseAuto
+	case w.Stdio.ProcessModel == config.ProcessShared:
+		return proxy.LeaseNever
 	}
 	return proxy.Leasing(w.Stdio.Leasing)
 }
