@@ -130,7 +130,7 @@ func TestMethodsBehindACapability(t *testing.T) { // B4.3, W5.6, W14.12
 	}
 }
 
-func TestErrorsAcrossEras(t *testing.T) { // B16
+func TestErrorsAcrossEras(t *testing.T) { // B19.1, B19.2, B16
 	r := serve(t, plain(script{}))
 	type row struct{ code, data, method, legacy, modern string }
 	rows := []row{
@@ -258,7 +258,7 @@ func TestADisconnectCancelsAModernRequestOnly(t *testing.T) { // W14.10, W8.10, 
 	}
 }
 
-func TestIsolationOnASharedProcess(t *testing.T) { // section 19 item 4
+func TestIsolationOnASharedProcess(t *testing.T) { // B19.4
 	note := func(progress string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":` + progress + `}}`
 	}

@@ -97,7 +97,7 @@ func TestResultsOfModernWorkloadsForLegacyClients(t *testing.T) { // B0.1, B5.6,
 	b.want("tools/call", `{"name":"n"}`, `{"content":[{"type":"text","text":"t"}],"ttlMs":1}`)
 }
 
-func TestErrorsOfModernWorkloadsForLegacyClients(t *testing.T) { // B16
+func TestErrorsOfModernWorkloadsForLegacyClients(t *testing.T) { // B19.1, B16
 	fail := func(text string) []string { return []string{`{"jsonrpc":"2.0","id":$ID,"error":` + text + `}`} }
 	r := serveAs(t, stateless(script{
 		"resources/read":    fail(`{"code":-32602,"message":"m","data":{"uri":"a:b"}}`),

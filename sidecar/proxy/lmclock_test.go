@@ -142,7 +142,7 @@ func TestAWorkloadThatOnlySaysToComeBack(t *testing.T) { // B8.4
 	})
 }
 
-func TestAnAddressIsNotAskedForTwice(t *testing.T) { // B8.7, P28
+func TestAnAddressIsNotAskedForTwice(t *testing.T) { // B19.3, B8.7, P28
 	const url = `{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x/y"}}}}`
 	for name, tc := range map[string]struct {
 		times int // that the workload asks
@@ -181,7 +181,7 @@ func TestAnAddressIsNotAskedForTwice(t *testing.T) { // B8.7, P28
 	}
 }
 
-func TestANewSubscriptionBeforeTheOldOneEnds(t *testing.T) { // B10.9
+func TestANewSubscriptionBeforeTheOldOneEnds(t *testing.T) { // B19.5, B10.9
 	synctest.Test(t, func(t *testing.T) {
 		conv := &talk{}
 		p := &Proxy{}

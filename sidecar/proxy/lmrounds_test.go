@@ -53,7 +53,7 @@ func asks(questions, more string) string {
 
 const form = `{"method":"elicitation/create","params":{"mode":"form","message":"who","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}}}}}`
 
-func TestQuestionsBecomeReverseCalls(t *testing.T) { // B8.1, B8.2, B8.3, W32.14, W32.15
+func TestQuestionsBecomeReverseCalls(t *testing.T) { // B19.3, B8.1, B8.2, B8.3, W32.14, W32.15
 	for revision, mode := range map[string]string{"2025-06-18": ``, "2025-11-25": `"mode":"form",`} {
 		r := serveAs(t, rounds(script{"tools/call:ask": {
 			asks(`{"user_name":`+form+`}`, `,"requestState":"s \u0041"`),
@@ -102,7 +102,7 @@ func TestSeveralQuestionsAtOnce(t *testing.T) { // B8.2, B8.3
 	}
 }
 
-func TestQuestionsThatStayUnanswered(t *testing.T) { // B0.4, B0.8, B8.5, B8.6, B8.9, section 17
+func TestQuestionsThatStayUnanswered(t *testing.T) { // B19.3, B0.4, B0.8, B8.5, B8.6, B8.9, section 17
 	const (
 		sample = `{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`
 		url    = `{"method":"elicitation/create","params":{"mode":"url","message":"who","url":"https://x"}}`
@@ -169,7 +169,7 @@ func TestRoundsHaveAnEnd(t *testing.T) { // B8.4
 	}
 }
 
-func TestAStateAloneIsBroughtBack(t *testing.T) { // B8.4, W32.14
+func TestAStateAloneIsBroughtBack(t *testing.T) { // B19.3, B8.4, W32.14
 	r := serveAs(t, rounds(script{"tools/call": {
 		`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"input_required","requestState":"1"}}`,
 		`{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"saw":$LINE}}`,
@@ -179,7 +179,7 @@ func TestAStateAloneIsBroughtBack(t *testing.T) { // B8.4, W32.14
 	}
 }
 
-func TestACancelReachesTheWorkloadAndTheQuestion(t *testing.T) { // B8.8, B11.6, W19.1
+func TestACancelReachesTheWorkloadAndTheQuestion(t *testing.T) { // B19.3, B8.8, B11.6, W19.1
 	r := serveAs(t, rounds(script{"tools/call": {asks(`{"k":`+form+`}`, ``)}}), upstream.EraModern)
 	c, _ := r.initialize("2025-06-18", `{"elicitation":{}}`)
 	s := c.request("1", "tools/call", `{"name":"x"}`)

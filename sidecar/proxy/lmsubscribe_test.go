@@ -77,7 +77,7 @@ func TestAResourceThatIsNotAcknowledged(t *testing.T) { // B10.10
 	})
 }
 
-func TestSessionsShareASubscriptionAndHearTheirOwn(t *testing.T) { // B10.11
+func TestSessionsShareASubscriptionAndHearTheirOwn(t *testing.T) { // B19.5, B10.11
 	r := serveAs(t, stateless(script{"subscriptions/listen": {ackAll, change("resources/updated", `"uri":"a:b",`), change("resources/updated", `"uri":"c:d",`)}}), upstream.EraModern)
 	a, b := r.legacy(), r.legacy()
 	a.want("resources/subscribe", `{"uri":"a:b"}`, `{}`)

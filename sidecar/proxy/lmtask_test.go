@@ -42,7 +42,7 @@ func askingTask(last string) script {
 	}
 }
 
-func TestATaskOfTheWorkloadForAClientWithoutTasks(t *testing.T) { // B12.6, B8.2
+func TestATaskOfTheWorkloadForAClientWithoutTasks(t *testing.T) { // B19.5, B12.6, B8.2
 	r := withTasks(t, tasking(askingTask(`"status":"completed","result":{"resultType":"complete","content":[],"_meta":{"x":1}}`)), upstream.EraModern)
 	c, _ := r.initialize("2025-06-18", `{"elicitation":{}}`)
 	s := c.request("7", "tools/call", `{"name":"long","_meta":{"progressToken":"p"}}`)
@@ -54,7 +54,7 @@ func TestATaskOfTheWorkloadForAClientWithoutTasks(t *testing.T) { // B12.6, B8.2
 	s.want(`{"jsonrpc":"2.0","id":7,"result":{"content":[],"_meta":{"x":1}}}`)
 }
 
-func TestHowATaskOfTheWorkloadEnds(t *testing.T) { // B12.3, B12.4, B16
+func TestHowATaskOfTheWorkloadEnds(t *testing.T) { // B19.5, B12.3, B12.4, B16
 	for name, tc := range map[string]struct{ last, want string }{
 		"with an error":        {`"status":"failed","error":{"code":-32001,"message":"broken","data":[1.0]}`, `{"code":-32001,"message":"broken","data":[1.0]}`},
 		"cancelled":            {`"status":"cancelled"`, `{"code":-32603,"message":"task cancelled","data":{"reason":"cancelled"}}`},
@@ -71,7 +71,7 @@ func TestHowATaskOfTheWorkloadEnds(t *testing.T) { // B12.3, B12.4, B16
 	}
 }
 
-func TestATaskOfTheWorkloadBecomesOneOfALegacyClient(t *testing.T) { // B12.1, B12.2, B12.3, B12.4
+func TestATaskOfTheWorkloadBecomesOneOfALegacyClient(t *testing.T) { // B19.5, B12.1, B12.2, B12.3, B12.4
 	r := withTasks(t, tasking(askingTask(`"status":"completed","result":{"content":[{"type":"text","text":"no"}],"isError":true}`)), upstream.EraModern)
 	c, opened := r.opened("ann", `{"elicitation":{}}`)
 	if got := member(opened, "result", "capabilities", "tasks"); got != `{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}` {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestCallsOfStrangersHaveTheProcessToThemselves(t *testing.T) { // P5, R23, section 19 item 4
+func TestCallsOfStrangersHaveTheProcessToThemselves(t *testing.T) { // P5, R23, B19.4
 	r := serve(t, plain(script{"tools/call": asking}))
 	var states []string
 	for range 2 { // same id, same question

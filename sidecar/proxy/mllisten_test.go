@@ -32,7 +32,7 @@ const (
 	heardUpdate = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a://b/c","_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}`
 )
 
-func TestAListenHearsOfALegacyWorkload(t *testing.T) { // B10.1, B10.2, B10.4, W26.8, W33.3, W33.5
+func TestAListenHearsOfALegacyWorkload(t *testing.T) { // B19.5, B10.1, B10.2, B10.4, W26.8, W33.3, W33.5
 	r := serve(t, subscribed())
 	c := r.declaring("{}")
 	// Two listeners with the same id (section 19 item 4), one subscription.
@@ -53,7 +53,7 @@ func TestAListenHearsOfALegacyWorkload(t *testing.T) { // B10.1, B10.2, B10.4, W
 	}
 }
 
-func TestAListenOutlivesTheWorkload(t *testing.T) { // B10.7
+func TestAListenOutlivesTheWorkload(t *testing.T) { // B19.5, B10.7
 	r := serve(t, subscribed())
 	c := r.declaring("{}")
 	s := c.request(`"s"`, "subscriptions/listen", listenAll)

@@ -66,7 +66,7 @@ const (
 	complete     = `{"content":[],"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"child","version":"1"}}}`
 )
 
-func TestAQuestionEndsTheRequestAndItsAnswerComesWithTheNext(t *testing.T) { // B7.1, B7.2, B7.9, B7.11, W32.4
+func TestAQuestionEndsTheRequestAndItsAnswerComesWithTheNext(t *testing.T) { // B19.2, B7.1, B7.2, B7.9, B7.11, W32.4
 	r := serve(t, plain(script{
 		"tools/call": {asking[0]},
 		"response":   {`{"jsonrpc":"2.0","id":2,"result":{"content":[],"saw":$LINE}}`},
@@ -87,9 +87,11 @@ func TestAQuestionEndsTheRequestAndItsAnswerComesWithTheNext(t *testing.T) { // 
 	}
 }
 
-func TestWhoMayGoOn(t *testing.T) { // B7.3, B7.4, B7.6, P20
+func TestWhoMayGoOn(t *testing.T) { // B19.2, B0.6, B7.3, B7.4, B7.6, P20
 	r := serve(t, plain(script{"tools/call": asking}))
+	r.front.Authenticate = named
 	c := r.modern()
+	c.user = "ann"
 	const params, answer = `{"name":"x"}`, `{"elicitation-1":{"action":"decline"}}`
 	_, state := questionsOf(t, c.call("tools/call", params))
 	for name, tc := range map[string]struct{ method, params, want string }{
@@ -104,15 +106,21 @@ func TestWhoMayGoOn(t *testing.T) { // B7.3, B7.4, B7.6, P20
 	} {
 		t.Run(name, func(t *testing.T) { c.want(tc.method, tc.params, tc.want) })
 	}
+	for _, user := range []string{"bob", ""} {
+		other := r.modern()
+		other.user = user
+		other.want("tools/call", again(params, answer, state), refusedState)
+	}
 	// None of that has cost the round; a client that may less now may answer.
 	c = r.declaring(`{}`)
+	c.user = "ann"
 	c.want("tools/call", again(params, answer, state), complete)
 	// The same again gets the same; other answers come too late.
 	c.want("tools/call", again(params, answer, state), complete)
 	c.want("tools/call", again(params, `{"elicitation-1":{"action":"cancel"}}`, state), refusedState)
 }
 
-func TestSeveralQuestionsInSeveralRounds(t *testing.T) { // B7.1, B7.7, section 19 item 2
+func TestSeveralQuestionsInSeveralRounds(t *testing.T) { // B19.2, B7.1, B7.7
 	r := serve(t, plain(script{"tools/call": {
 		asking[0],
 		`{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1,"includeContext":"allServers"}}`,
@@ -173,7 +181,7 @@ func TestKeysThatTheWorkloadChooses(t *testing.T) { // B7.2, B7.8, P14, P21
 	}
 }
 
-func TestTheWorkloadGoesOnWithoutItsAnswer(t *testing.T) { // B7.10
+func TestTheWorkloadGoesOnWithoutItsAnswer(t *testing.T) { // B19.2, B7.10
 	r := serve(t, plain(script{
 		"tools/call:ends":      {asking[0], "!sleep 200", asking[2]},
 		"tools/call:withdraws": {asking[0], "!sleep 200", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"r1"}}`, "!sleep 100", asking[2]},
@@ -187,7 +195,7 @@ func TestTheWorkloadGoesOnWithoutItsAnswer(t *testing.T) { // B7.10
 	}
 }
 
-func TestAPageHasToBeVisitedFirst(t *testing.T) { // B7.19
+func TestAPageHasToBeVisitedFirst(t *testing.T) { // B19.2, B7.19
 	r := serve(t, plain(script{
 		"tools/call:x": {`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://a/b","message":"Log in"},{"url":"https://c"},{"no":1}]}}}`},
 		"tools/call:y": {`{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},

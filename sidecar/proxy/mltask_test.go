@@ -158,7 +158,7 @@ func TestAPromotedCallIsLostWithItsProcess(t *testing.T) { // B12.16
 	}
 }
 
-func TestPromotedCallsOfOthersAreUnknown(t *testing.T) { // B12.9, B12.14, B0.6, W36.15
+func TestPromotedCallsOfOthersAreUnknown(t *testing.T) { // B19.5, B12.9, B12.14, B0.6, W36.15
 	r := withTasks(t, plain(script{"tools/call:late": {"!sleep 200", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`}}), upstream.EraLegacy, soon)
 	ann, bob := r.modern(), r.modern()
 	ann.user, bob.user = "ann", "bob"

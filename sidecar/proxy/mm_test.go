@@ -132,7 +132,7 @@ func TestDiscoverIsTheWorkloadsOwn(t *testing.T) { // B4.4, B4.6, W34.2, W34.4
 	}
 }
 
-func TestErrorsOfModernWorkloadsForModernClients(t *testing.T) { // B16, W2.4
+func TestErrorsOfModernWorkloadsForModernClients(t *testing.T) { // B19.1, B16, W2.4
 	fail := func(text string) []string { return []string{`{"jsonrpc":"2.0","id":$ID,"error":` + text + `}`} }
 	r := serveAs(t, stateless(script{
 		"tools/call:plain":    fail(`{"code":-32602,"message":"m","data":{"n":1.0}}`),

@@ -175,7 +175,7 @@ func TestAnUnsupportedRevisionIsAskedAboutOnce(t *testing.T) { // B16
 	}
 }
 
-func TestStatusesOfAModernWorkload(t *testing.T) { // B15.10, B16
+func TestStatusesOfAModernWorkload(t *testing.T) { // B19.1, B15.10, B16
 	status := 0
 	p := &page{tool: func() string { return annotated }, call: func(w http.ResponseWriter, _ *http.Request, _ *jsonrpc.Message) { w.WriteHeader(status) }}
 	r := inFront(t, p)

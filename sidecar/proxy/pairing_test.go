@@ -35,7 +35,7 @@ func (a *asked) Conversation(context.Context) (upstream.Conversation, error) {
 	return nil, errNothing
 }
 
-func TestWhoServesWhom(t *testing.T) { // B1.7, B2.2, P19
+func TestWhoServesWhom(t *testing.T) { // B19.6, B1.7, B2.2, P19
 	for name, tc := range map[string]struct {
 		era            upstream.Era
 		err            error

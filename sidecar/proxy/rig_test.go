@@ -405,10 +405,26 @@ func (c *client) call(method, params string) string {
 		c.r.t.Fatalf("%s: answer %s", method, last)
 	}
 	last = strings.TrimSuffix(strings.TrimPrefix(last, want), "}")
+	if pinned := c.pinned(last); res.status != pinned && len(res.messages) == 1 {
+		c.r.t.Errorf("%s: status %d of %s, want %d", method, res.status, last, pinned)
+	}
 	if text, ok := strings.CutPrefix(last, `"result":`); ok {
 		return text
 	}
 	return strings.TrimPrefix(last, `"error":`)
+}
+
+// pinned is the status that an answer has with nothing before it: errors of
+// 2026-07-28 have their own, everything else is told in-band (W14.12, B16).
+func (c *client) pinned(answer string) int {
+	if c.session == "" {
+		for code, status := range map[string]int{"-32601": http.StatusNotFound, "-32020": http.StatusBadRequest, "-32021": http.StatusBadRequest, "-32022": http.StatusBadRequest} {
+			if strings.HasPrefix(answer, `"error":{"code":`+code) {
+				return status
+			}
+		}
+	}
+	return http.StatusOK
 }
 
 func (c *client) want(method, params, want string) {

@@ -30,13 +30,16 @@ func withTasks(t testing.TB, s script, era upstream.Era, edits ...func(*proxy.Co
 		}
 	})
 	r := serveAs(t, s, era, append(edits, func(c *proxy.Config) { c.Tasks = engine })...)
-	r.front.Authenticate = func(req *http.Request) (*auth.Identity, error) {
-		if user := req.Header.Get("X-User"); user != "" {
-			return &auth.Identity{Principal: user}, nil
-		}
-		return nil, nil
-	}
+	r.front.Authenticate = named
 	return r
+}
+
+// named believes who a client says it is.
+func named(req *http.Request) (*auth.Identity, error) {
+	if user := req.Header.Get("X-User"); user != "" {
+		return &auth.Identity{Principal: user}, nil
+	}
+	return nil, nil
 }
 
 // opened is a session of 2025-11-25 of somebody.
@@ -156,7 +159,7 @@ func TestACallOfALegacyClientRunsAsATask(t *testing.T) { // B12.2, B12.4, W35.7,
 	}
 }
 
-func TestATaskOfALegacyClientIsCancelled(t *testing.T) { // B12.5, W35.15
+func TestATaskOfALegacyClientIsCancelled(t *testing.T) { // B19.5, B12.5, W35.15
 	r := withTasks(t, plain(script{
 		"tools/call:stuck": {"!await notifications/cancelled", `{"jsonrpc":"2.0","id":"after","method":"ping"}`},
 	}), upstream.EraLegacy)
@@ -175,7 +178,7 @@ func TestATaskOfALegacyClientIsCancelled(t *testing.T) { // B12.5, W35.15
 	}
 }
 
-func TestTasksOfOthersAreUnknown(t *testing.T) { // B12.5, B0.6, W35.18
+func TestTasksOfOthersAreUnknown(t *testing.T) { // B19.5, B12.5, B0.6, W35.18
 	r := withTasks(t, plain(nil), upstream.EraLegacy)
 	ann, _ := r.opened("ann", `{}`)
 	bob, _ := r.opened("bob", `{}`)

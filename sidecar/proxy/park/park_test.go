@@ -86,7 +86,7 @@ func answers(t *testing.T, text string) Answers {
 
 const accept = `{"elicitation-1":{"action":"accept"}}`
 
-func TestWhatTheWorkloadIsToldWhenNobodyComesBack(t *testing.T) { // B7.12, B0.4
+func TestWhatTheWorkloadIsToldWhenNobodyComesBack(t *testing.T) { // B19.2, B7.12, B0.4
 	for method, want := range map[string]string{
 		mcp.MethodElicit:        `{"action":"cancel"}`,
 		mcp.MethodCreateMessage: "-1 no answer",
@@ -164,7 +164,7 @@ func TestARetryThatIsLostMayComeAgain(t *testing.T) { // P20, B7.5, B7.11
 	})
 }
 
-func TestAClientThatLeaves(t *testing.T) { // B7.11, P20
+func TestAClientThatLeaves(t *testing.T) { // B19.2, B7.11, P20
 	for name, tc := range map[string]struct {
 		retry bool
 		cause error
@@ -252,7 +252,7 @@ func TestBoundsOfParkedCalls(t *testing.T) { // B7.16, P22
 	})
 }
 
-func TestACapabilityThatIsWithdrawn(t *testing.T) { // B7.9, B7.15
+func TestACapabilityThatIsWithdrawn(t *testing.T) { // B19.2, B7.9, B7.15
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Limits{})
 		c := r.ask("o", mcp.MethodElicit)

@@ -42,7 +42,7 @@ func era(status int, discover string, refuse bool) func(nethttp.ResponseWriter, 
 	}
 }
 
-func TestWhatTheEraIsFoundOutFrom(t *testing.T) { // B1.2, B1.3
+func TestWhatTheEraIsFoundOutFrom(t *testing.T) { // B19.6, B1.2, B1.3
 	for name, tc := range map[string]struct {
 		status   int
 		discover string
@@ -91,7 +91,7 @@ func TestWhatTheEraIsFoundOutFrom(t *testing.T) { // B1.2, B1.3
 	}
 }
 
-func TestNobodyThereSaysNothing(t *testing.T) { // B1.2, P1
+func TestNobodyThereSaysNothing(t *testing.T) { // B19.6, B1.2, P1
 	virtual(t, Config{Hold: 10 * time.Second}, func(t *testing.T, w *Workload, s *server) {
 		s.answer(era(200, discovered, true))
 		s.set(true)
@@ -134,7 +134,7 @@ func TestAContradictionIsLookedInto(t *testing.T) { // B1.5
 	})
 }
 
-func TestAWorkloadThatBecomesModern(t *testing.T) { // B1.5
+func TestAWorkloadThatBecomesModern(t *testing.T) { // B19.6, B1.5
 	virtual(t, Config{}, func(t *testing.T, w *Workload, s *server) {
 		s.answer(era(404, `"error":{"code":-32601,"message":"no"}`, false))
 		if info, err := w.Handshake(t.Context()); err != nil || info.Era != upstream.EraLegacy {

@@ -46,7 +46,7 @@ const (
 	unknown     = `"error":{"code":-32601,"message":"what?"}`
 )
 
-func TestWhatTheEraIsFoundOutFrom(t *testing.T) { // B1.2, B1.4, P19
+func TestWhatTheEraIsFoundOutFrom(t *testing.T) { // B19.6, B1.2, B1.4, P19
 	for name, tc := range map[string]struct {
 		discover, initialize string
 		want                 string
@@ -164,7 +164,7 @@ func TestTheProbeCountsAsAProcess(t *testing.T) { // P19
 	})
 }
 
-func TestAContradictionIsLookedInto(t *testing.T) { // B1.5
+func TestAContradictionIsLookedInto(t *testing.T) { // B19.6, B1.5
 	virtual(t, Config{}, func(t *testing.T, r *rig) {
 		r.program = era(discovered, unknown)
 		if info, err := r.Handshake(t.Context()); err != nil || info.Era != upstream.EraModern {
