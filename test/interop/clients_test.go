@@ -3,10 +3,7 @@
 package interop
 
 import (
-	"bytes"
-	"os/exec"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
@@ -97,6 +94,7 @@ func (f foreignClient) answers(c *talker) {
 
 // Foreign clients find out how our server talks and use it, all at one URL.
 func TestForeignClientsAgainstOurServer(t *testing.T) {
+	t.Parallel()
 	url := served(t)
 	for name, f := range clients() {
 		t.Run(name, func(t *testing.T) {
@@ -112,33 +110,5 @@ func TestForeignClientsAgainstOurServer(t *testing.T) {
 			f.answers(c)
 			c.bye()
 		})
-	}
-}
-
-// The Inspector's command line, strict.
-func TestInspectorAgainstOurServer(t *testing.T) {
-	url := served(t)
-	run := func(args ...string) string {
-		argv := append([]string{module("inspector/clients/launcher/build/index.js"), "--cli"}, args...)
-		cmd := exec.CommandContext(bounded(t), node(), argv...)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Errorf("%v: %v\n%s%s", args, err, out, stderr.Bytes())
-		}
-		return string(out)
-	}
-	if out := run(url, "--transport", "http", "--method", "tools/list", "--strict"); !strings.Contains(out, "test_simple_text") {
-		t.Error(out)
-	}
-	if out := run(url, "--transport", "http", "--method", "tools/call", "--tool-name", "test_simple_text"); !strings.Contains(out, "This is a simple text response") {
-		t.Error(out)
-	}
-	if out := run(url, "--transport", "http", "--method", "resources/list"); !strings.Contains(out, "test://static-text") {
-		t.Error(out)
-	}
-	if out := run(url, "--transport", "http", "--method", "prompts/list"); !strings.Contains(out, "test_simple_prompt") {
-		t.Error(out)
 	}
 }

@@ -110,7 +110,7 @@ func TestGetClosedTwentyTimes(t *testing.T) {
 			s.cut.cut()
 			eventually(ctx, t, "the stream is closed", func() bool { return s.seen.gets.Load() == 0 })
 		}
-		c.plain()
+		c.goesOn("test_simple_text", nil, "This is a simple text response")
 		c.bye()
 		if n := s.seen.opened.Load(); n < 20 {
 			t.Errorf("%d streams", n)
@@ -152,7 +152,7 @@ func TestLostStream(t *testing.T) {
 		if took := time.Since(begun); took > patience/3 {
 			t.Errorf("failed after %v: that is no answer but a deadline", took)
 		}
-		c.plain()
+		c.goesOn("test_simple_text", nil, "This is a simple text response")
 		c.bye()
 	})
 }
@@ -270,7 +270,7 @@ func TestResume(t *testing.T) {
 		if s.seen.resumed.Load() == 0 {
 			t.Error("nothing was resumed")
 		}
-		c.plain()
+		c.goesOn("test_simple_text", nil, "This is a simple text response")
 		c.bye()
 	})
 }

@@ -25,6 +25,7 @@ import (
 type tools struct {
 	echo      call // answers with "hi"
 	progress  call // reports progress
+	long      call // reports progress for longer than a reconnection takes
 	slow      call // takes until it is cancelled
 	cancelled string
 	elicit    call // answers say what the handlers below said
@@ -187,11 +188,12 @@ func answering() client.Handlers {
 
 // Our client finds out how each server talks and uses all that it offers.
 func TestOurClientAgainstForeignServers(t *testing.T) {
+	t.Parallel()
 	for name, f := range servers(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := bounded(t)
-			o := client.Options{Server: f.target(t), Name: "fairlead-peers", Version: "1", Handlers: answering()}
+			o := client.Options{Server: f.target(t), Name: "fairlead-peers", Version: "1", Handlers: answering(), ProbeTimeout: patience}
 			if f.binding == mcp.Stdio {
 				o.Wire = onPipes(log(t))
 			}

@@ -28,7 +28,8 @@ export async function connect({ url, capable, mode }) {
     listTemplates: async () => (await client.listResourceTemplates(undefined, { cacheMode: 'refresh' })).resourceTemplates,
     getPrompt: (name, args) => client.getPrompt({ name, arguments: args }),
     readResource: (uri) => client.readResource({ uri }),
-    ping: () => client.ping(),
+    // The revisions without sessions have no ping.
+    ping: async () => (client.getNegotiatedProtocolVersion() < '2026-07-28' ? client.ping() : undefined),
     callTool: (name, args, options) => client.callTool({ name, arguments: args }, options),
     close: async () => {
       if (transport.sessionId) await transport.terminateSession().catch(() => {});

@@ -10,7 +10,8 @@
 //   {"do":"cancel","name":N,"args":{},"count":1,"afterMs":300}
 //      calls and gives up, at the first progress or after a while
 //
-// What fails is the event `failed` with code, data and how long it took.
+// The event `result` says how often the server asked during the call (seen) and
+// since the beginning (total). What fails is the event `failed` with code, data and how long it took.
 import { createInterface } from 'node:readline';
 import { describe, opened, print } from './commands.mjs';
 
@@ -46,7 +47,7 @@ const verbs = {
     };
     const result = await c.callTool(name, args, { timeout: timeoutMs ?? timeout, onprogress });
     const seen = Object.fromEntries(Object.entries(c.seen).map(([kind, n]) => [kind, n - before[kind]]));
-    return ['result', { progress, seen, result }];
+    return ['result', { progress, seen, total: c.seen, result }];
   },
   async cancel(c, { name, args = {}, count = 1, afterMs = 0 }, timeout) {
     let cancelled = 0;

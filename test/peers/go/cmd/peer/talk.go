@@ -111,7 +111,7 @@ func (o order) call(ctx context.Context, s session) (string, map[string]any, err
 	for kind, n := range now {
 		asked[kind] = n - before[kind]
 	}
-	return "result", map[string]any{"progress": asked["progress"], "seen": asked, "result": r}, nil
+	return "result", map[string]any{"progress": asked["progress"], "seen": asked, "total": now, "result": r}, nil
 }
 
 // cancel gives calls up at their first progress notification, or after a while.
