@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
+	"strings"
 )
 
 // Random is 128 bits from the system's generator.
@@ -70,6 +71,13 @@ func (k *Keyring) SealSession(s Session, principal string) (string, error) {
 // OpenSession reads a session id that is presented by a principal. The error
 // is ErrUnknown for every reason, a foreign principal included (B0.6).
 func (k *Keyring) OpenSession(token, principal string) (Session, error) {
+	ring := k.ring.Load()
+	if ring == nil {
+		return Session{}, ErrUnknown
+	}
+	if o, ok := ring.sessions.find(token); ok && o.principal == principal {
+		return o.session, nil
+	}
 	plain, err := k.Open(PurposeSession, token)
 	if err != nil {
 		return Session{}, err
@@ -82,6 +90,8 @@ func (k *Keyring) OpenSession(token, principal string) (Session, error) {
 	if r.failed || len(r.rest) > 0 || version != formatVersion || !mine {
 		return Session{}, ErrUnknown
 	}
+	// The token is part of a request, which it would keep in memory.
+	ring.sessions.keep(strings.Clone(token), opened{session: s, principal: strings.Clone(principal)})
 	return s, nil
 }
 

@@ -69,6 +69,7 @@ type Keyring struct {
 type ring struct {
 	keys     map[string]*[purposes]cipher.AEAD
 	sealWith string
+	sessions memo
 }
 
 // Load replaces the keys. It fails, and leaves the old ones, when a key is not

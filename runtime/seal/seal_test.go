@@ -212,3 +212,38 @@ func BenchmarkOpenSession(b *testing.B) {
 		}
 	}
 }
+
+// Session ids that were opened before are remembered, for their principal and
+// as long as their key is there.
+func TestWhatIsRememberedOfSessions(t *testing.T) {
+	k := ring(t, "uid", key("a", 1))
+	want := session()
+	token, _ := k.SealSession(want, "alice")
+	for range 3 {
+		if got, err := k.OpenSession(token, "alice"); err != nil || got != want {
+			t.Fatalf("got %+v, %v", got, err)
+		}
+		if _, err := k.OpenSession(token, "bob"); err != seal.ErrUnknown {
+			t.Fatalf("another principal: %v", err)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _ = k.OpenSession(token, "alice") }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+	// More than are remembered push it out, and it opens all the same.
+	for range 5000 {
+		other, _ := k.SealSession(session(), "alice")
+		if _, err := k.OpenSession(other, "alice"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := k.OpenSession(token, "alice"); err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if err := k.Load([]seal.Key{key("b", 2)}, "b"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.OpenSession(token, "alice"); err != seal.ErrUnknown {
+		t.Errorf("its key has gone: %v", err)
+	}
+}
