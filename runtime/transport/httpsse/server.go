@@ -120,7 +120,7 @@ func Concerns(r *http.Request) bool {
 	if r.Method == http.MethodGet && r.Header.Get("Mcp-Session-Id") == "" && r.Header.Get("Mcp-Protocol-Version") == "" {
 		return true
 	}
-	return r.Method == http.MethodPost && r.URL.Query().Has(querySession)
+	return r.Method == http.MethodPost && r.URL.RawQuery != "" && r.URL.Query().Has(querySession)
 }
 
 // ServeHTTP implements http.Handler.

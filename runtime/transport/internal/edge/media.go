@@ -12,15 +12,22 @@ import (
 
 // MediaType checks Content-Type and Content-Encoding of a POST (P33.1, P33.5).
 func MediaType(h http.Header) *Denial {
-	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
-	charset, given := params["charset"]
-	if err != nil || media != "application/json" || given && !strings.EqualFold(charset, "utf-8") {
+	if kind := h.Get("Content-Type"); kind != typeJSON && !isJSON(kind) {
 		return deny(http.StatusUnsupportedMediaType, hook.RejectMediaType, "content type must be application/json")
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return deny(http.StatusUnsupportedMediaType, hook.RejectEncoding, "content encoding not supported").with("Accept-Encoding", "identity")
 	}
 	return nil
+}
+
+const typeJSON = "application/json"
+
+// isJSON reads a content type that is not just the usual one.
+func isJSON(kind string) bool {
+	media, params, err := mime.ParseMediaType(kind)
+	charset, given := params["charset"]
+	return err == nil && media == typeJSON && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
 // Accepted is what a client takes of the two types that there are (R1).
