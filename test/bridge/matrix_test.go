@@ -55,7 +55,7 @@ func TestEveryClientWithEveryWorkload(t *testing.T) {
 func sidecar(t *testing.T, w workload) string {
 	t.Helper()
 	args := []string{"run", "--http-sse", "--listen", "127.0.0.1:0"}
-	flags := []string{"-revisions", w.revision, "-record", recordedAt(t, toWorkloads, "-{pid}")}
+	flags := []string{"-revisions", w.revision, "-page", "7", "-record", recordedAt(t, toWorkloads, "-{pid}")}
 	switch w.binding {
 	case "stdio":
 		args = append(append(args, "--stdio", "--", filepath.Join(bin, "conformance-workload"), "-stdio"), flags...)
@@ -102,6 +102,7 @@ func converse(t *testing.T, at client.Target, front, back string) {
 		t.Fatalf("revision %s", c.Revision())
 	}
 	lists(ctx, t, c)
+	reads(ctx, t, c, front, back)
 	text(ctx, t, c, "test_simple_text", nil, "")
 	progress(ctx, t, c)
 	// What was not there yet in a revision, no server of it offers or asks.
@@ -151,6 +152,31 @@ func lists(ctx context.Context, t *testing.T, c *client.Client) {
 		if n, err := count(); err != nil || n == 0 {
 			t.Errorf("%d %s: %v", n, name, err)
 		}
+	}
+}
+
+// reads takes what the lists have.
+func reads(ctx context.Context, t *testing.T, c *client.Client, front, back string) {
+	t.Helper()
+	if p, err := c.GetPrompt(ctx, "test_prompt_with_arguments", map[string]string{"arg1": "one", "arg2": "two"}); err != nil || len(p.Messages) == 0 || !strings.Contains(string(p.Raw), "one") {
+		t.Errorf("a prompt: %+v, %v", p, err)
+	}
+	for uri, want := range map[string]string{
+		"test://static-text": "static text", "test://template/9/data": "Data for ID: 9", "test://static-binary": `"blob"`,
+	} {
+		if r, err := c.ReadResource(ctx, uri); err != nil || len(r.Contents) != 1 || !strings.Contains(string(r.Raw), want) {
+			t.Errorf("%s: %+v, %v", uri, r, err)
+		}
+	}
+	values, err := c.Complete(ctx, client.Ref{Template: "test://template/{id}/data"}, "id", "1", nil)
+	switch {
+	case front == mcp.Revision20260728 && back == mcp.Revision20241105:
+		// It does not say that it completes, so nobody is offered that (B4.3).
+		if code, _ := client.ErrorCode(err); code != -32601 {
+			t.Errorf("a completion that is not offered: %+v, %v", values, err)
+		}
+	case err != nil || len(values.Values) != 2 || values.Values[0] != "123":
+		t.Errorf("a completion: %+v, %v", values, err)
 	}
 }
 

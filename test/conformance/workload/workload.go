@@ -36,7 +36,10 @@ const pollEvery = 200 * time.Millisecond
 
 // New makes a workload. logger hears what clients must not; nil is silence.
 // Close ends it.
-func New(logger *slog.Logger) (*Workload, error) {
+func New(logger *slog.Logger) (*Workload, error) { return NewPaged(logger, 0) }
+
+// NewPaged is New with lists in pages of this size; 0 is the default.
+func NewPaged(logger *slog.Logger, pageSize int) (*Workload, error) {
 	keys := &seal.Keyring{Server: "conformance"}
 	if err := keys.LoadEphemeral(); err != nil {
 		return nil, err
@@ -52,10 +55,11 @@ func New(logger *slog.Logger) (*Workload, error) {
 		Version:      "1.0.0",
 		Instructions: "Everything here is made for the conformance suite.",
 	}, server.Options{
-		Keys:   keys,
-		Cache:  server.Cache{Hint: server.Hint{TTL: time.Second, Scope: server.Private}},
-		Tasks:  engine,
-		Logger: logger,
+		Keys:     keys,
+		PageSize: pageSize,
+		Cache:    server.Cache{Hint: server.Hint{TTL: time.Second, Scope: server.Private}},
+		Tasks:    engine,
+		Logger:   logger,
 		// A bridge asks clients of the other era under the suite's own keys.
 		NameInputs: true,
 	})

@@ -4,6 +4,7 @@
 //	conformance-workload -http 127.0.0.1:0   prints its URL and serves until SIGTERM
 //	conformance-workload -stdio              serves until its input ends
 //	  -revisions legacy | modern | LIST      only these; all by default
+//	  -page N                                items in a page of a list
 //	  -older                                 only HTTP+SSE, as servers of 2024-11-05
 package main
 
@@ -43,6 +44,7 @@ func run(ctx context.Context, args []string) (err error) {
 	pipes := fs.Bool("stdio", false, "serve standard input and output")
 	recording := fs.String("record", "", "file to record all messages in; {pid} becomes the process id")
 	revisions := fs.String("revisions", "", "serve only these: legacy, modern, or a list with commas")
+	page := fs.Int("page", 0, "items in a page of a list; 0 is the default")
 	older := fs.Bool("older", false, "serve HTTP+SSE of 2024-11-05 and nothing else")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -61,7 +63,7 @@ func run(ctx context.Context, args []string) (err error) {
 		}
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	w, err := workload.New(slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	w, err := workload.NewPaged(slog.New(slog.NewTextHandler(os.Stderr, nil)), *page)
 	if err != nil {
 		return err
 	}
