@@ -12,8 +12,10 @@ import (
 
 // Clocks of a process's end.
 const (
-	// drainTime is how long output is still read after the process has ended.
-	drainTime = time.Second
+	// drainTime is how long output is still read after the process has ended, if
+	// somebody holds it open. It is long: an answer may be in it, and a machine
+	// under load reads late.
+	drainTime = 5 * time.Second
 	// reapTime is how long the agent may take beyond its own clocks.
 	reapTime = 30 * time.Second
 )
