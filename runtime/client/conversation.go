@@ -49,7 +49,7 @@ func (c *Client) dial(ctx context.Context, binding mcp.Binding, dial func(contex
 		Send:       c.opts.Send,
 		Receive:    c.opts.Receive,
 		MaxPending: c.opts.MaxPending,
-		Hooks:      peer.Hooks{Dropped: c.opts.Observer.Dropped, Noise: c.opts.Observer.Noise},
+		Hooks:      peer.Hooks{Dropped: c.opts.Observer.Dropped, Noise: c.opts.Observer.Noise, Panicked: c.opts.Observer.Panicked},
 	})
 	return v, nil
 }

@@ -69,4 +69,8 @@ type Observer struct {
 	// ToolDropped names a tool that was left out of a list because its
 	// x-mcp-header annotations break the rules (W15.15).
 	ToolDropped func(name string)
+	// Panicked is a panic of one of the Handlers, or of a func that hears a
+	// call's notifications: the server's question is refused, and the rest of
+	// the connection goes on.
+	Panicked func(value any, stack []byte)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -152,7 +153,10 @@ func (c *Client) answers(ctx context.Context, v *conversation, questions []byte,
 			if q.err = context.Cause(ctx); q.err != nil {
 				return
 			}
-			if q.answer, q.err = c.answerInput(ctx, v, q); q.err != nil {
+			if !fence.Call(c.opts.Observer.Panicked, func() { q.answer, q.err = c.answerInput(ctx, v, q) }) {
+				q.err = errPanicked
+			}
+			if q.err != nil {
 				stop(q.err)
 			}
 		})
@@ -167,6 +171,9 @@ func (c *Client) answers(ctx context.Context, v *conversation, questions []byte,
 	}
 	return o.bytes(), len(all), nil
 }
+
+// errPanicked is a handler that panicked.
+var errPanicked = errors.New("client: a handler panicked")
 
 // answerInput serves one question; the three kinds are all there are (W32.5).
 func (c *Client) answerInput(ctx context.Context, v *conversation, q *question) (json.RawMessage, error) {

@@ -362,3 +362,31 @@ func TestSomeQuestionsAreAnsweredAtATime(t *testing.T) {
 		}
 	})
 }
+
+// A handler that panics costs the call whose question it was to answer.
+func TestAPanicOfAHandlerEndsItsCall(t *testing.T) {
+	panics := make(chan any, 1)
+	h := asks()
+	h.Roots = func(context.Context) ([]Root, error) { panic("roots") }
+	first := true
+	s := modern(func(f *fake, m *jsonrpc.Message) {
+		if first {
+			first = false
+			f.result(m, input(`"s"`, `"r":`+askRoots))
+			return
+		}
+		f.result(m, `{"resultType":"complete","content":[]}`)
+	})
+	bubble(t, s, Options{Handlers: h, Observer: Observer{Panicked: func(v any, _ []byte) { panics <- v }}}, func(t *testing.T, c *Client) {
+		var in *InputError
+		if _, err := c.CallTool(t.Context(), "t", nil); !errors.As(err, &in) || in.Key != "r" || !errors.Is(err, errPanicked) {
+			t.Errorf("got %v", err)
+		}
+		if v := <-panics; v != "roots" {
+			t.Errorf("%v", v)
+		}
+		if _, err := c.CallTool(t.Context(), "t", nil); err != nil {
+			t.Errorf("the next call: %v", err)
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
@@ -160,6 +161,12 @@ func stringParam(params []byte, name string) string {
 func (d *Dispatcher) mint() jsonrpc.ID {
 	text := d.Pod + "." + strconv.FormatUint(d.serial.Add(1), 10)
 	return jsonrpc.RawID(string(strictjson.Quote(nil, text)))
+}
+
+// closed tells the Server that a session has ended, from whatever ended it: a
+// request, a timer, another goroutine.
+func (d *Dispatcher) closed(l *Legacy, cause error) {
+	fence.Call(d.Observer.Panic, func() { d.Server.Closed(l, cause) })
 }
 
 // guard turns a panic of the Server into an internal error: one bad request

@@ -53,7 +53,7 @@ func (l *Legacy) Open(ctx context.Context, x *Exchange) Outcome {
 	closed := l.closed
 	l.mu.Unlock()
 	if closed != nil {
-		l.d.Server.Closed(l, closed)
+		l.d.closed(l, closed)
 		return Fail(Explain(closed))
 	}
 	return l.negotiated(o)
@@ -84,7 +84,7 @@ func (l *Legacy) onClose(cause error) {
 	}
 	l.mu.Unlock()
 	if opened {
-		l.d.Server.Closed(l, cause)
+		l.d.closed(l, cause)
 	}
 }
 

@@ -2,8 +2,10 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"sync"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -102,23 +104,31 @@ func (d *Dispatcher) notify(ctx context.Context, r *Request, parent jsonrpc.ID, 
 }
 
 func (d *Dispatcher) notified(ctx context.Context, r *Request, stack *middleware.Stack, parent jsonrpc.ID, raw []byte, send func(raw []byte) error) (err error) {
-	var o Outcome
-	defer d.guard(&o)
 	method, _ := strictjson.Get(raw, "method")
 	name, _ := strictjson.String(method)
 	m := r.envelope(jsonrpc.KindNotification, name)
 	m.Params, _ = strictjson.Get(raw, "params")
 	m.Parent = parent
 	before := m.Params
-	stack.Run(ctx, m, func(_ context.Context, m *middleware.Message) Outcome {
-		if !same(before, m.Params) {
-			raw = jsonrpc.EncodeNotification(name, m.Params)
-		}
-		err = send(raw)
-		return Outcome{}
+	sent := false
+	fine := fence.Call(d.Observer.Panic, func() {
+		stack.Run(ctx, m, func(_ context.Context, m *middleware.Message) Outcome {
+			if !same(before, m.Params) {
+				raw = jsonrpc.EncodeNotification(name, m.Params)
+			}
+			err = send(raw)
+			sent = true
+			return Outcome{}
+		})
 	})
+	if !fine && !sent {
+		return errPanicked
+	}
 	return err
 }
+
+// errPanicked is a notification that a link of the send stack panicked on.
+var errPanicked = errors.New("a panic kept the notification from being sent")
 
 // ask takes a request to the client through the send stack to call.
 func (d *Dispatcher) ask(ctx context.Context, r *Request, id jsonrpc.ID, method string, params []byte, call func(context.Context, []byte) Outcome) (o Outcome) {

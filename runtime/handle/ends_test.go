@@ -125,3 +125,28 @@ func TestEndsWhileInUse(t *testing.T) {
 		t.Error("released twice")
 	}
 }
+
+// A panic of Released ends with the value that it was about.
+func TestAPanicInReleasedEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		panics := 0
+		s := store(t, handle.Options[cart]{
+			TTL: time.Minute, Released: func(cart) { panic("released") },
+			Panicked: func(v any, stack []byte) {
+				if v == "released" && len(stack) > 0 {
+					panics++
+				}
+			},
+		})
+		defer s.Close()
+		h := put(t, s, alice, "a")
+		put(t, s, alice, "b")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		is(t, second(s.Get(t.Context(), alice, h)), handle.ErrUnknown)
+		if panics != 2 || s.Len() != 0 {
+			t.Errorf("%d panics, %d left", panics, s.Len())
+		}
+		has(t, s, alice, put(t, s, alice, "c"), "c")
+	})
+}

@@ -3,6 +3,8 @@ package handle
 import (
 	"container/heap"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 )
 
 // queue is a heap of entries by the time of their expiry.
@@ -91,6 +93,6 @@ func (s *Store[T]) release(e *entry[T]) {
 	var zero T
 	e.value = zero
 	if s.o.Released != nil {
-		s.o.Released(value)
+		fence.Call(s.o.Panicked, func() { s.o.Released(value) })
 	}
 }

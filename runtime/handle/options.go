@@ -89,6 +89,9 @@ type Options[T any] struct {
 	// revoked, or left when it is closed: once, and after an Update of it that
 	// was running. It must not block for long.
 	Released func(T)
+	// Panicked, when not nil, is told of a panic of Released, which ends
+	// nothing else.
+	Panicked func(value any, stack []byte)
 	// Now is the clock; nil means one that steps of the wall clock do not move.
 	Now func() time.Time
 }

@@ -1,8 +1,8 @@
 // Package hook is how the runtime is observed: structs of funcs that a program
 // fills in, so that no metrics or tracing library is needed here.
 //
-// Funcs may be nil. They are called on the path of a request: they must be
-// quick, must not block and must not call back. They may be called
+// Funcs may be nil. They are called on the path of a request, and on timers:
+// they must be quick, and must not block, panic or call back. They may be called
 // concurrently. Names in events come from closed sets where they may become
 // metric labels; tool and prompt names do not (the caller bounds them).
 package hook

@@ -151,7 +151,7 @@ func (s *Server) Open(_ context.Context, x *dispatch.Exchange, session dispatch.
 	if o.Err == nil { // otherwise nobody would tell of its end
 		s.watchers.open(session, x.Identity(), &c)
 		if s.opt.Opened != nil {
-			s.opt.Opened(session)
+			s.fenced(func() { s.opt.Opened(session) })
 		}
 	}
 	return o

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
@@ -173,8 +174,14 @@ func (c *Context) fulfil(open []Input) error {
 	var wg sync.WaitGroup
 	for _, in := range open {
 		wg.Go(func() {
-			if _, err := c.waitFor(ctx, in); err != nil {
-				cancel(err)
+			// Params say what they are themselves (json.Marshaler).
+			fine := fence.Call(c.s.panicked, func() {
+				if _, err := c.waitFor(ctx, in); err != nil {
+					cancel(err)
+				}
+			})
+			if !fine {
+				cancel(internal())
 			}
 		})
 	}

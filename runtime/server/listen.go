@@ -235,8 +235,6 @@ func (w *watchers) leave(l *listener) {
 }
 
 func (w *watchers) tellListener(l *listener, p *changes) {
-	var o dispatch.Outcome
-	defer w.s.guard(&o)
 	for _, n := range noticeOf {
 		if l.told.has(n.kinds[0]) && w.concerns(p, n.kinds, l.who) {
 			l.tell(notice{method: n.method})

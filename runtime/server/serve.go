@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
@@ -90,18 +91,24 @@ func (s *Server) OnNotification(method string, h func(ctx context.Context, sessi
 func (s *Server) Closed(session dispatch.Session, cause error) {
 	s.watchers.end(session)
 	if s.opt.Closed != nil {
-		s.opt.Closed(session, cause)
+		s.fenced(func() { s.opt.Closed(session, cause) })
 	}
 }
 
 // guard turns a panic of a handler into an internal error.
 func (s *Server) guard(o *dispatch.Outcome) {
 	if v := recover(); v != nil {
-		stack := debug.Stack()
-		s.opt.Observer.Panic(v, stack)
-		s.opt.Logger.Error("a handler panicked", "panic", fmt.Sprint(v), "stack", string(stack))
+		s.panicked(v, debug.Stack())
 		*o = dispatch.Fail(internal())
 	}
+}
+
+// fenced runs what the program brought along and answers to nobody.
+func (s *Server) fenced(f func()) { fence.Call(s.panicked, f) }
+
+func (s *Server) panicked(v any, stack []byte) {
+	s.opt.Observer.Panic(v, stack)
+	s.opt.Logger.Error("a handler panicked", "panic", fmt.Sprint(v), "stack", string(stack))
 }
 
 type rawEntry struct {

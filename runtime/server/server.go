@@ -159,7 +159,9 @@ func New(info Info, o Options) *Server {
 	}
 	s.identity = describe(info)
 	s.watchers.init(s)
-	s.interest.tell = o.Watched
+	if o.Watched != nil {
+		s.interest.tell = func(uri string, watched bool) { s.fenced(func() { o.Watched(uri, watched) }) }
+	}
 	s.methods = s.table()
 	return s
 }

@@ -185,11 +185,12 @@ func (w *watchers) tell() {
 		listeners = append(listeners, l)
 	}
 	w.mu.Unlock()
+	// Visible is the program's, and so are the links that a message takes.
 	for _, state := range sessions {
-		w.tellSession(state, &p)
+		w.s.fenced(func() { w.tellSession(state, &p) })
 	}
 	for _, l := range listeners {
-		w.tellListener(l, &p)
+		w.s.fenced(func() { w.tellListener(l, &p) })
 	}
 }
 
@@ -215,8 +216,6 @@ func (w *watchers) concerns(p *changes, kinds [2]Kind, who Caller) bool {
 }
 
 func (w *watchers) tellSession(state *sessionState, p *changes) {
-	var o dispatch.Outcome
-	defer w.s.guard(&o) // Visible is the program's, and nobody above recovers
 	who := state.caller()
 	for _, n := range noticeOf {
 		if state.told.has(n.kinds[0]) && w.concerns(p, n.kinds, who) {

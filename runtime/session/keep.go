@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 )
 
 // storeTime bounds each conversation with a Store.
@@ -38,6 +39,15 @@ func (r *Registry) stored(err error) {
 	}
 }
 
+// later has a conversation with the Store that nobody waits for.
+func (r *Registry) later(f func(context.Context) error) {
+	go fence.Call(r.Observer.Panic, func() {
+		ctx, stop := context.WithTimeout(context.Background(), storeTime)
+		defer stop()
+		r.stored(f(ctx))
+	})
+}
+
 // prolong gives the record of a session in use more time, now and then; s.mu is
 // held.
 func (s *Session) prolong(now time.Time) {
@@ -46,12 +56,10 @@ func (s *Session) prolong(now time.Time) {
 	}
 	ttl := s.registry.idle()
 	s.kept.next = now.Add(ttl / 4)
-	go func() {
-		ctx, stop := context.WithTimeout(context.Background(), storeTime)
-		defer stop()
+	s.registry.later(func(ctx context.Context) error {
 		_, err := s.registry.Store.Touch(ctx, s.params.Key, ttl)
-		s.registry.stored(err)
-	}()
+		return err
+	})
 }
 
 // release removes the record of a session that has ended for good. One that
@@ -60,9 +68,5 @@ func (s *Session) release(reason hook.EndReason) {
 	if s.kept == nil || reason == hook.EndShutdown {
 		return
 	}
-	go func() {
-		ctx, stop := context.WithTimeout(context.Background(), storeTime)
-		defer stop()
-		s.registry.stored(s.registry.Store.Delete(ctx, s.params.Key))
-	}()
+	s.registry.later(func(ctx context.Context) error { return s.registry.Store.Delete(ctx, s.params.Key) })
 }

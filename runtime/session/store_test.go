@@ -97,3 +97,26 @@ func TestSessionsGoOnWithoutTheirStore(t *testing.T) {
 		}
 	})
 }
+
+// Who hears of a store's failure may panic, and so may the store, where nobody
+// waits for it: sessions go on.
+func TestAPanicAboutTheStoreEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var panics, told atomic.Int64
+		r := &session.Registry{
+			Streams: &stream.Store{}, Store: broken{},
+			StoreFailed: func(error) {
+				if told.Add(1) > 1 { // the first time a caller waits
+					panic("told")
+				}
+			},
+			Observer: &hook.Observer{Panicked: func(any, []byte) { panics.Add(1) }},
+		}
+		s := start(t, r, "k", "")
+		s.End(hook.EndServer, errors.New("over"))
+		time.Sleep(time.Minute)
+		if panics.Load() != 1 {
+			t.Errorf("%d panics", panics.Load())
+		}
+	})
+}

@@ -458,3 +458,16 @@ func TestTheSweep(t *testing.T) {
 		}
 	})
 }
+
+// Who hears of a task's changes may panic: the task goes on to its end.
+func TestAPanicInChangedEndsNothing(t *testing.T) {
+	bubble(t, task.Options{}, func(t *testing.T, r *rig) {
+		spec := call
+		spec.Changed = func(task.Task) { panic("changed") }
+		made := r.start(alice, spec, says(`{"content":[]}`))
+		r.status(alice, made.ID, task.Completed)
+		if r.panics == 0 {
+			t.Error("nobody was told of a panic")
+		}
+	})
+}

@@ -3,11 +3,11 @@ package task
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 )
 
@@ -49,14 +49,10 @@ func (j *job) work(run Run) {
 }
 
 func (j *job) call(run Run) (o jsonrpc.Outcome) {
-	defer func() {
-		if v := recover(); v != nil {
-			j.e.o.Observer.Panic(v, debug.Stack())
-			o = jsonrpc.Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "internal error"))
-		}
-	}()
-	o = run(j.handle.ctx, j.handle)
-	if o.IsZero() {
+	switch fine := fence.Call(j.e.o.Observer.Panic, func() { o = run(j.handle.ctx, j.handle) }); {
+	case !fine:
+		o = jsonrpc.Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "internal error"))
+	case o.IsZero():
 		o = jsonrpc.Fail(jsonrpc.Errorf(jsonrpc.CodeInternal, "no answer"))
 	}
 	return o
@@ -150,7 +146,7 @@ func (j *job) tell(r *Record) {
 		return
 	}
 	j.seen = r.Changes
-	j.spec.Changed(taskOf(r))
+	fence.Call(j.e.o.Observer.Panic, func() { j.spec.Changed(taskOf(r)) })
 }
 
 // renew keeps the lease.

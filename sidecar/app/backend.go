@@ -174,6 +174,10 @@ func peerHooks(m *observe.Metrics, log *observe.Limited) peer.Hooks {
 			log.Warn("the workload wrote what is not the protocol", slog.Any("text", observe.Untrusted(excerpt)))
 		},
 		StringID: func() { m.Repaired("string_id") },
+		Panicked: func(value any, stack []byte) {
+			m.Panicked()
+			log.Warn("a panic while the workload was heard", slog.Any("panic", value), slog.String("stack", string(stack)))
+		},
 	}
 }
 

@@ -89,6 +89,7 @@ func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 		"none before it is asked for":    {[]string{"t1"}, &source{lazy: true}, "200", []string{"B", "t1 B"}, []string{"refused"}},
 		"the source fails":               {nil, &source{fail: errors.New("log in first")}, "log in first", nil, []string{"first"}},
 		"and fails when asked for one":   {nil, &source{lazy: true, fail: errors.New("log in first")}, "401", []string{"B"}, []string{"refused"}},
+		"the source panics":              {nil, &source{panics: true}, "token: the source panicked: no terminal", nil, nil},
 		"no token at all":                {nil, &source{always: "a b\r\nX-Evil: 1"}, "token: the source gave something that is no token", nil, []string{"first"}},
 		"one that has ended":             {nil, &source{life: time.Nanosecond, delay: 0}, "token: the source gave a token that has ended", nil, []string{"first"}},
 	} {

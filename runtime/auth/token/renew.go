@@ -3,9 +3,11 @@ package token
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/auth"
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 )
 
 // flight is one call of the Source, with all who wait for it. It ends when
@@ -96,7 +98,10 @@ func (a *Auth) start(ctx context.Context, need Need, old string) *flight {
 	f := &flight{need: need, done: make(chan struct{}), stop: stop}
 	a.running = f
 	go func() {
-		f.token, f.err = a.o.Source.Token(ctx, need)
+		fence.Call(
+			func(v any, _ []byte) { f.err = fmt.Errorf("token: the source panicked: %v", v) },
+			func() { f.token, f.err = a.o.Source.Token(ctx, need) },
+		)
 		if f.err == nil {
 			f.err = checked(f.token)
 		}

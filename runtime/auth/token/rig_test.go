@@ -88,9 +88,13 @@ type source struct {
 	fail   error
 	lazy   bool // none before it is asked for
 	always string
+	panics bool
 }
 
 func (s *source) Token(ctx context.Context, need token.Need) (token.Token, error) {
+	if s.panics {
+		panic("no terminal")
+	}
 	if s.delay > 0 {
 		select {
 		case <-time.After(s.delay):

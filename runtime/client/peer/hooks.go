@@ -28,6 +28,10 @@ type Hooks struct {
 	Noise func(excerpt string)
 	// StringID counts answers that spell our integer id as a string (R6).
 	StringID func()
+	// Panicked is a panic of the Handler, or of a link that a message takes on
+	// a goroutine of the Peer. A request of the server was refused for it, and
+	// what else it was about is lost.
+	Panicked func(value any, stack []byte)
 }
 
 func (h *Hooks) dropped(d Drop) {

@@ -39,6 +39,7 @@ type recorder struct {
 	noise   []string
 	strings int
 	serve   func(ctx context.Context, in Incoming) ([]byte, *jsonrpc.Error)
+	told    func() // nil: nothing
 }
 
 func (r *recorder) Request(ctx context.Context, in Incoming) ([]byte, *jsonrpc.Error) {
@@ -49,6 +50,9 @@ func (r *recorder) Request(ctx context.Context, in Incoming) ([]byte, *jsonrpc.E
 }
 
 func (r *recorder) Notification(in Incoming) {
+	if r.told != nil {
+		r.told()
+	}
 	of := ""
 	if in.Call != nil {
 		of = fmt.Sprintf(" of %v", in.Call.Value())
@@ -104,7 +108,9 @@ func bubble(t *testing.T, cfg Config, f func(t *testing.T, s *server)) {
 		inR, inW := io.Pipe()
 		outR, outW := io.Pipe()
 		s.in, s.raw, s.out = bufio.NewReaderSize(inR, 1<<20), inR, outW
+		panicked := cfg.Hooks.Panicked
 		cfg.Handler, cfg.Hooks = s.log, s.log.hooks()
+		cfg.Hooks.Panicked = panicked
 		s.Peer = New(NewStdio(ndjson.Config{In: inW, Out: outR, MaxMessageBytes: 64 << 10}), cfg)
 		f(t, s)
 		s.Close(nil)

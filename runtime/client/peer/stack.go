@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
@@ -102,13 +103,23 @@ func (p *Peer) received(ctx context.Context, c *Call, revision string, a Answer)
 	return out
 }
 
+// errPanicked is a message that a link of the send stack panicked on.
+var errPanicked = errors.New("peer: a panic kept the message from being sent")
+
 // announced takes a message that gets no answer through the send stack to the
 // link. The error is that of Link.Send.
 func (p *Peer) announced(ctx context.Context, m *middleware.Message) (err error) {
-	p.send.Run(ctx, m, func(ctx context.Context, m *middleware.Message) jsonrpc.Outcome {
-		err = p.link.Send(ctx, outgoing(m))
-		return jsonrpc.Outcome{}
+	sent := false
+	fine := fence.Call(p.cfg.Hooks.Panicked, func() {
+		p.send.Run(ctx, m, func(ctx context.Context, m *middleware.Message) jsonrpc.Outcome {
+			err = p.link.Send(ctx, outgoing(m))
+			sent = true
+			return jsonrpc.Outcome{}
+		})
 	})
+	if !fine && !sent {
+		return errPanicked
+	}
 	return err
 }
 
@@ -158,6 +169,10 @@ func (p *Peer) serve(ctx context.Context, in Incoming) (result []byte, err *json
 
 // told takes a notification through the receive stack to end.
 func (p *Peer) told(in Incoming, end func(Incoming)) {
+	fence.Call(p.cfg.Hooks.Panicked, func() { p.tell(in, end) })
+}
+
+func (p *Peer) tell(in Incoming, end func(Incoming)) {
 	if p.receive == nil {
 		end(in)
 		return

@@ -228,3 +228,28 @@ func TestACancelWhileSendingIsTold(t *testing.T) {
 		p.Wait()
 	})
 }
+
+// A link that panics on an answer has not sent it.
+func TestAPanicOfALinkLosesWhatItWasAbout(t *testing.T) {
+	panics := 0
+	bubble(t, Config{Send: func(next middleware.Handler) middleware.Handler {
+		return func(ctx context.Context, m *middleware.Message) jsonrpc.Outcome {
+			if m.Kind == jsonrpc.KindResponse {
+				panic("link")
+			}
+			return next(ctx, m)
+		}
+	}, Hooks: Hooks{Panicked: func(any, []byte) { panics++ }}}, func(t *testing.T, s *server) {
+		s.log.serve = func(context.Context, Incoming) ([]byte, *jsonrpc.Error) { return []byte(`{}`), nil }
+		s.say(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)
+		synctest.Wait()
+		s.log.wantDrops(t, DropReply)
+		call := s.call(t.Context(), req("tools/call", ""))
+		s.read()
+		s.say(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		call.wantResult(t, `{}`)
+		if panics != 1 {
+			t.Errorf("%d panics", panics)
+		}
+	})
+}
