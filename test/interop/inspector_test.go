@@ -4,6 +4,7 @@ package interop
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // what it says.
 func inspector(t *testing.T, url string, args ...string) string {
 	t.Helper()
-	argv := append([]string{module("inspector/clients/launcher/build/index.js"), "--cli", url, "--transport", "http"}, args...)
+	argv := append([]string{module("inspector/clients/launcher/build/index.js"), "--cli", url, "--transport", "http", "--connect-timeout", fmt.Sprint(patience.Milliseconds())}, args...)
 	cmd := exec.CommandContext(bounded(t), node(), argv...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
