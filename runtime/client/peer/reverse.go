@@ -21,7 +21,6 @@ var (
 // reverseCall is a request of the server in flight. Its id is opaque.
 type reverseCall struct {
 	call   *Call // nil: belongs to no call
-	named  bool  // it names the task that it belongs to
 	cancel context.CancelCauseFunc
 }
 
@@ -34,7 +33,7 @@ func (p *Peer) request(m *jsonrpc.Message, call *Call, certain bool) {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(p.ctx)
-	r := &reverseCall{call: call, named: relatedTask(m) != "", cancel: cancel}
+	r := &reverseCall{call: call, cancel: cancel}
 	if refused := p.admit(m.ID, r); refused != nil {
 		cancel(refused)
 		p.cfg.Hooks.dropped(DropReverse)
