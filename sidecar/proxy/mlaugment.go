@@ -17,6 +17,9 @@ import (
 type ownTask struct {
 	// asksFirst: what the task asks at first is asked in rounds (W36.9).
 	asksFirst bool
+	// asTask: the call is made as one. What it asks before it is decided how
+	// the client gets the result waits for that.
+	asTask bool
 	// made is closed when the workload has made a task of the call.
 	made chan struct{}
 	// decided is closed when it is known how the client gets the result: until
@@ -34,8 +37,8 @@ type ownTask struct {
 // decide lets the result be asked for.
 func (o *ownTask) decide() { o.once.Do(func() { close(o.decided) }) }
 
-func newOwnTask(asksFirst bool) *ownTask {
-	return &ownTask{asksFirst: asksFirst, made: make(chan struct{}), decided: make(chan struct{})}
+func newOwnTask(asksFirst, asTask bool) *ownTask {
+	return &ownTask{asksFirst: asksFirst, asTask: asTask, made: make(chan struct{}), decided: make(chan struct{})}
 }
 
 // toolOf is what the workload's list says of the tool that a request calls; for
@@ -63,11 +66,11 @@ func (p *Proxy) asTask(x *dispatch.Exchange, t tool) bool {
 }
 
 // augment is how the flight's call is made.
-func (f *flight) augment(life context.Context, d *desk, known, asTask, tasks bool) augmented {
-	if asTask {
+func (f *flight) augment(life context.Context, d *desk, known, tasks bool) augmented {
+	if f.own.asTask {
 		d.makes(f)
 	}
-	return augmented{known: known, asTask: asTask, made: func(t theirs) func(theirs) {
+	return augmented{known: known, asTask: f.own.asTask, made: func(t theirs) func(theirs) {
 		d.bind(f, t.id)
 		f.theirsShown(t)
 		close(f.own.made)

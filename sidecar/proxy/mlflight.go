@@ -81,6 +81,12 @@ func (f *flight) may(method string, params []byte) *jsonrpc.Error {
 // round is full; the answer comes with a later request (B7).
 func (f *flight) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.Error) {
 	f.asked.Store(true)
+	if f.own != nil && f.own.asTask {
+		select {
+		case <-f.own.decided:
+		case <-ctx.Done():
+		}
+	}
 	f.mu.Lock()
 	q := mlQuestion(in.Msg, f.declared)
 	f.mu.Unlock()
@@ -211,7 +217,7 @@ func (p *Proxy) launch(ctx context.Context, x *dispatch.Exchange, name []byte, a
 	}
 	d := p.deskOf(lease, lane.Capabilities)
 	tool, known := p.toolOf(ctx, x, lease)
-	f.own = newOwnTask(tool.asksFirst)
+	f.own = newOwnTask(tool.asksFirst, p.asTask(x, tool))
 	// The call outlives the request, but not its own end.
 	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	f.exchange = p.parking.parked.Begin(park.Begin{
@@ -233,7 +239,7 @@ func (p *Proxy) launch(ctx context.Context, x *dispatch.Exchange, name []byte, a
 	}
 	p.raise(ctx, x, lease)
 	r := request(x, f)
-	how := f.augment(life, d, known, p.asTask(x, tool), p.promotes(x))
+	how := f.augment(life, d, known, p.promotes(x))
 	go func() {
 		defer cancel(nil)
 		answer, err := p.callTool(life, lease.Leg, r, how)

@@ -21,6 +21,18 @@ const maxWatched = 1024
 type wanted struct {
 	kinds map[string]bool // members of the filter
 	uris  []string
+	// tasks are those that are followed; nil: none was asked for.
+	tasks []string
+}
+
+// ofWorkload reports whether the workload has anything to do with it.
+func (w *wanted) ofWorkload() bool {
+	for _, wanted := range w.kinds {
+		if wanted {
+			return true
+		}
+	}
+	return w.tasks == nil || len(w.uris) > 0
 }
 
 func readFilter(params []byte) (w wanted, bad *jsonrpc.Error) {
@@ -60,10 +72,18 @@ func readFilter(params []byte) (w wanted, bad *jsonrpc.Error) {
 func (p *Proxy) mlListen(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome {
 	want, bad := readFilter(x.Msg.Params)
 	h := &hearer{p: p, x: x, id: []byte(x.ID().String()), kinds: map[string]bool{}}
+	follow, stop, refused := p.mlFollow(ctx, x, h)
+	defer stop()
+	if refused != nil {
+		return dispatch.Fail(refused)
+	}
+	if want.tasks = follow; bad == nil && !want.ofWorkload() {
+		return p.hearTasks(ctx, h, want)
+	}
 	for attempt := 0; ; attempt++ {
 		lease, err := p.cfg.Workload.Instance(ctx, p.keyOf(x))
 		switch {
-		case err == nil && h.honoured == nil && !heardOf(lease.Init().Capabilities):
+		case err == nil && h.honoured == nil && want.tasks == nil && !heardOf(lease.Init().Capabilities):
 			lease.Release()
 			return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found")) // B4.3
 		case err == nil && bad != nil:
@@ -88,11 +108,16 @@ func (p *Proxy) mlListen(ctx context.Context, x *dispatch.Exchange) dispatch.Out
 				continue
 			}
 		}
-		if cause := context.Cause(ctx); !endsWell(cause) {
-			return dispatch.Fail(dispatch.Explain(cause))
-		}
-		return dispatch.Result(listenResult(h.id)) // B10.6
+		return h.over(ctx)
 	}
+}
+
+// over is how a subscription ends that nobody but its client or we have ended.
+func (h *hearer) over(ctx context.Context) dispatch.Outcome {
+	if cause := context.Cause(ctx); !endsWell(cause) {
+		return dispatch.Fail(dispatch.Explain(cause))
+	}
+	return dispatch.Result(listenResult(h.id)) // B10.6
 }
 
 // heardOf reports whether a workload tells of changes at all.
@@ -155,6 +180,7 @@ func (p *Proxy) honour(ctx context.Context, lease upstream.Lease, d *desk, h *he
 	h.mu.Lock()
 	h.kinds, h.uris = kinds, nil
 	h.mu.Unlock()
+	b = want.appendTasks(b)
 	// Where nothing can be heard outside requests nothing is promised (B10.3).
 	if !mcp.CapSubscribe.Declared(offered) || lease.Deaf != nil && lease.Deaf() && !broken.Rule("B10.3") {
 		return append(b, '}')

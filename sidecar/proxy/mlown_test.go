@@ -206,6 +206,7 @@ func TestATaskOfTheWorkloadIsCancelled(t *testing.T) {
 		}
 		// B12.13: the workload has cancelled already, or does not know it.
 		id = ann.begins(`{"name":"long"}`)
+		synctest.Wait()
 		w.s.forgets()
 		if got := ann.do(mcp.MethodTasksCancel, `{"taskId":`+id+`}`); got != ack {
 			t.Error(got)
@@ -345,5 +346,76 @@ func TestATaskOfTheWorkloadIsItsOwnersAlone(t *testing.T) {
 			}
 		}
 		ann.until(id, "completed")
+	})
+}
+
+// B12.10, B6.1, R10: workloads that ask before their result is waited for, or do
+// not let it be waited for, are understood.
+func TestWorkloadsThatRunTasksInTheirOwnWay(t *testing.T) {
+	asks := func(j *job) string {
+		answer := j.ask(mcp.MethodElicit, form)
+		j.waits(time.Minute)
+		return fine(strings.Trim(of(answer, "result", "action"), `"`))
+	}
+	for name, g := range map[string]good{
+		"asks at once":            {support: "required", early: true, run: asks},
+		"will not be waited for":  {support: "required", hasty: true, run: asks},
+		"both, and only may be":   {support: "optional", early: true, hasty: true, run: asks},
+		"as everybody":            {support: "required", run: asks},
+		"but is no task, and may": {run: func(j *job) string { j.waits(time.Hour); return fine("decline") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, map[string]good{"x": g}, task.Options{MaxTTL: 3 * time.Hour, DefaultTTL: 3 * time.Hour}, nil, func(t *testing.T, w *works) {
+				ann := w.buyer("ann")
+				id := ann.begins(`{"name":"x"}`)
+				if g.support != "" {
+					ann.until(id, "input_required")
+					ann.do(mcp.MethodTasksUpdate, `{"taskId":`+id+`,"inputResponses":{"elicitation-1":{"action":"decline"}}}`)
+				} else {
+					time.Sleep(time.Hour)
+				}
+				if got := ann.until(id, "completed"); of(got, "result", "content") != `[{"type":"text","text":"decline"}]` {
+					t.Errorf("got %s", got)
+				}
+			})
+		})
+	}
+}
+
+// B12.14: what the workload says of its task, by whatever way, is the status
+// message; logs are not, and a client that waits hears progress.
+func TestWhatTheWorkloadSaysOfItsTask(t *testing.T) {
+	goods := map[string]good{"x": {support: "required", run: func(j *job) string {
+		token := of(string(j.params), "_meta", "progressToken")
+		<-j.opened
+		say := func(method, params string) {
+			j.notes(method, params)
+			j.waits(11 * time.Second)
+		}
+		say("notifications/message", `{"level":"error","data":"not this"}`)
+		say("notifications/progress", `{"progressToken":`+token+`,"progress":1,"message":"by progress"}`)
+		j.says("by asking")
+		j.waits(11 * time.Second)
+		j.says("")
+		say("notifications/tasks/status", strings.Replace(j.shown(), `"status":"working",`, `"status":"working","statusMessage":"by notification",`, 1))
+		say("notifications/tasks/status", `{"taskId":"job-99","status":"working","statusMessage":"of another"}`)
+		return fine("done")
+	}}}
+	inBubble(t, goods, task.Options{}, nil, func(t *testing.T, w *works) {
+		ann := w.buyer("ann")
+		id := ann.begins(`{"name":"x","_meta":{"progressToken":"p"}}`)
+		for _, want := range []string{"begun", "by progress", "by asking", "by notification", "by notification"} {
+			time.Sleep(6 * time.Second)
+			if got := ann.looks(id); of(got, "statusMessage") != `"`+want+`"` {
+				t.Errorf("want %s: %s", want, got)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		ann.until(id, "completed")
+		bob := &buyer{w: w, who: "bob", caps: noTasks, told: &notes{}}
+		bob.do(mcp.MethodToolsCall, `{"name":"x","_meta":{"progressToken":"mine"}}`)
+		if got := bob.told.list(); len(got) != 1 || of(got[0], "params") != `{"progressToken":"mine","progress":1,"message":"by progress"}` {
+			t.Errorf("bob was told %s", got)
+		}
 	})
 }

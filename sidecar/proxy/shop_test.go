@@ -21,10 +21,11 @@ import (
 // shop is a workload of 2025-11-25 in memory that runs tasks of its own; every
 // key has a leg, which is a real one.
 type shop struct {
-	t     *testing.T
-	goods map[string]good
+	t       *testing.T
+	refuses bool // every call, for being a task or for being none
 
 	mu    sync.Mutex
+	goods map[string]good
 	legs  map[upstream.Key]*shopLeg
 	calls []string // methods, of tools/call with the name, "+task" for one
 	jobs  []*job
@@ -33,7 +34,10 @@ type shop struct {
 // good is a tool; run returns the outcome as members of a response.
 type good struct {
 	support, meta string
-	run           func(j *job) string
+	// early: it asks before its result is waited for. hasty: whoever asks for
+	// the result of a task too early gets an error.
+	early, hasty bool
+	run          func(j *job) string
 }
 
 // shopLeg is the shop's end of one leg, and the leg.
@@ -54,6 +58,7 @@ type shopLeg struct {
 // job is a call that runs.
 type job struct {
 	leg    *shopLeg
+	good   good
 	id     string // of the task, empty for a plain call
 	params []byte
 	ctx    context.Context
@@ -233,6 +238,9 @@ func (l *shopLeg) answer(m *jsonrpc.Message, augmented bool) string {
 	switch m.Method {
 	case mcp.MethodTasksResult:
 		j.open.Do(func() { close(j.opened) })
+		if j.good.hasty && j.said() == "" {
+			return `"error":{"code":-32602,"message":"not yet"}`
+		}
 		<-j.done
 		related, err := strictjson.Splice([]byte(`{`+j.said()+`}`), strictjson.Set([]byte(`{"taskId":"`+id+`"}`), "result", "_meta", mcp.MetaRelatedTask))
 		if text := j.said(); err != nil || !strings.HasPrefix(text, `"result"`) {
@@ -249,6 +257,8 @@ func (l *shopLeg) answer(m *jsonrpc.Message, augmented bool) string {
 }
 
 func (s *shop) list() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var all []string
 	for name, g := range s.goods {
 		item := `{"name":"` + name + `","inputSchema":{"type":"object"}`
@@ -277,9 +287,13 @@ func (l *shopLeg) job(id string) *job {
 func (l *shopLeg) call(m *jsonrpc.Message, augmented bool) string {
 	raw, _ := strictjson.Get(m.Params, "name")
 	name, _ := strictjson.String(raw)
+	l.s.mu.Lock()
 	g, ok := l.s.goods[name]
-	support := strings.TrimPrefix(g.support, "says ") // what it says and what it does may differ
+	l.s.mu.Unlock()
+	support := g.support
 	switch {
+	case l.s.refuses:
+		return `"error":{"code":-32601,"message":"not so"}`
 	case !ok:
 		return `"error":{"code":-32602,"message":"no such tool"}`
 	case augmented && support != "optional" && support != "required":
@@ -287,7 +301,7 @@ func (l *shopLeg) call(m *jsonrpc.Message, augmented bool) string {
 	case !augmented && support == "required":
 		return `"error":{"code":-32601,"message":"only as a task"}`
 	}
-	j := &job{leg: l, params: m.Params, opened: make(chan struct{}), done: make(chan struct{}), status: "working", message: "begun"}
+	j := &job{leg: l, good: g, params: m.Params, opened: make(chan struct{}), done: make(chan struct{}), status: "working", message: "begun"}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	l.s.mu.Lock()
 	if augmented {
@@ -349,10 +363,12 @@ func (j *job) says(message string) {
 // for. It returns the members of the answer.
 func (j *job) ask(method, params string) string {
 	if j.id != "" {
-		select {
-		case <-j.opened:
-		case <-j.ctx.Done():
-			return ""
+		if !j.good.early {
+			select {
+			case <-j.opened:
+			case <-j.ctx.Done():
+				return ""
+			}
 		}
 		related, err := strictjson.Splice([]byte(params), strictjson.Set([]byte(`{"taskId":"`+j.id+`"}`), "_meta", mcp.MetaRelatedTask))
 		if err != nil {
@@ -374,6 +390,11 @@ func (j *job) ask(method, params string) string {
 	case <-j.ctx.Done():
 		return ""
 	}
+}
+
+// notes sends a notification.
+func (j *job) notes(method, params string) {
+	j.leg.say(`{"jsonrpc":"2.0","method":"` + method + `","params":` + params + `}`)
 }
 
 // waits is how long a job takes, unless it is cancelled.

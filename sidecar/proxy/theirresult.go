@@ -32,6 +32,7 @@ func (p *Proxy) theirResult(ctx context.Context, leg upstream.Leg, r peer.Reques
 		seen := t
 		watch.Go(func() { p.watchTheirs(watching, leg, seen, shown) })
 	}
+	over := false
 	for lost := 0; ; {
 		// Nobody but tasks/cancel ends a task (B11).
 		answer, err := p.call(ctx, leg, peer.Request{Method: mcp.MethodTasksResult, Params: t.about(), Value: r.Value, Quiet: true})
@@ -45,10 +46,22 @@ func (p *Proxy) theirResult(ctx context.Context, leg upstream.Leg, r peer.Reques
 		case answer.Err == nil:
 			answer.Result = unrelated(answer.Result)
 			return answer, nil
+		case over:
+			return answer, nil // it is the task's own
 		default:
 			lost = 0
-			if end, over, err := p.theirEnd(ctx, leg, &t, answer, shown); over || err != nil {
-				return end, begun(err)
+			now, gone, err := p.look(ctx, leg, t)
+			switch {
+			case err != nil || gone.Err != nil:
+				return gone, begun(err)
+			case shown != nil:
+				shown(now)
+			}
+			if t = now; t.status == task.Cancelled {
+				return peer.Answer{Err: internal("task cancelled", mcp.ReasonCancelled)}, nil
+			}
+			if over = t.status.Terminal(); over {
+				continue // the error may be older than that
 			}
 		}
 		if err := pause(ctx, t.every()); err != nil {
@@ -57,48 +70,36 @@ func (p *Proxy) theirResult(ctx context.Context, leg upstream.Leg, r peer.Reques
 	}
 }
 
-// theirEnd finds out whether an error that came instead of a result is the
-// task's: then it is over. Else it was about the task, or the workload does not
-// let us wait.
-func (p *Proxy) theirEnd(ctx context.Context, leg upstream.Leg, t *theirs, answer peer.Answer, shown func(theirs)) (end peer.Answer, over bool, err error) {
-	look, err := p.call(ctx, leg, peer.Request{Method: mcp.MethodTasksGet, Params: t.about()})
+// look asks the workload how its task stands; gone is an error that stands for
+// its result where there is no such task any more.
+func (p *Proxy) look(ctx context.Context, leg upstream.Leg, t theirs) (now theirs, gone peer.Answer, err error) {
+	answer, err := p.call(ctx, leg, peer.Request{Method: mcp.MethodTasksGet, Params: t.about()})
 	switch {
 	case err != nil:
-		return peer.Answer{}, false, err
-	case look.Err != nil: // B12.13
-		return peer.Answer{Err: internal("the workload does not have the task any more", reasonTaskLost)}, true, nil
+		return now, gone, err
+	case answer.Err != nil: // B12.13
+		gone.Err = internal("the workload does not have the task any more", reasonTaskLost)
+		return now, gone, nil
 	}
-	now, ok := readTheirs(look.Result)
+	now, ok := readTheirs(answer.Result)
 	if !ok || now.id != t.id {
-		return peer.Answer{Err: badResponse().Err}, true, nil
+		gone.Err = badResponse().Err
 	}
-	t.poll = now.poll
-	if shown != nil {
-		shown(now)
-	}
-	switch now.status {
-	case task.Working, task.InputRequired:
-		return peer.Answer{}, false, nil
-	case task.Cancelled:
-		return peer.Answer{Err: internal("task cancelled", mcp.ReasonCancelled)}, true, nil
-	}
-	return answer, true, nil
+	return now, gone, nil
 }
 
 // watchTheirs looks at a task from time to time until it is over.
 func (p *Proxy) watchTheirs(ctx context.Context, leg upstream.Leg, t theirs, shown func(theirs)) {
 	for pause(ctx, max(t.every(), pollFirst)) == nil {
-		look, err := p.call(ctx, leg, peer.Request{Method: mcp.MethodTasksGet, Params: t.about()})
-		if err != nil {
+		now, gone, err := p.look(ctx, leg, t)
+		switch {
+		case err != nil:
 			continue // whoever waits for the result hears of it
-		}
-		now, ok := readTheirs(look.Result)
-		if look.Err != nil || !ok || now.id != t.id {
+		case gone.Err != nil:
 			return
 		}
-		t.poll = now.poll
 		shown(now)
-		if now.status.Terminal() {
+		if t = now; t.status.Terminal() {
 			return
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -53,6 +54,7 @@ type Call struct {
 	method string
 	value  any
 	token  []byte // the caller's own progress token, nil when it gave none
+	task   string // whose result it waits for; empty for none
 	quiet  bool
 	box    mailbox
 	stop   context.CancelCauseFunc // inline links: ends Send
@@ -82,8 +84,8 @@ func (p *Peer) Call(ctx context.Context, req Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	defer p.forget(c)
 	var a Answer
+	defer func() { p.forget(c, a.Err != nil) }()
 	if p.send != nil {
 		a, err = p.sent(ctx, c, req, params)
 	} else {
@@ -122,6 +124,10 @@ func (p *Peer) exchange(ctx context.Context, c *Call, req Request, params []byte
 // begin registers the call and makes its params.
 func (p *Peer) begin(req Request) (*Call, []byte, error) {
 	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, box: mailbox{ready: make(chan struct{}, 1), budget: p.cfg.Budget}}
+	if req.Method == mcp.MethodTasksResult {
+		raw, _ := strictjson.Get(req.Params, "taskId")
+		c.task, _ = strictjson.String(raw)
+	}
 	p.mu.Lock()
 	if p.ended != nil {
 		p.mu.Unlock()
@@ -138,7 +144,7 @@ func (p *Peer) begin(req Request) (*Call, []byte, error) {
 
 	params, err := c.params(req)
 	if err != nil {
-		p.forget(c)
+		p.forget(c, false)
 		return nil, nil, err
 	}
 	return c, params, nil
@@ -163,15 +169,16 @@ func (c *Call) params(req Request) ([]byte, error) {
 }
 
 // forget takes the call out of the table, so that what still comes for it is
-// late, and ends the server's requests that belong to it.
-func (p *Peer) forget(c *Call) {
+// late, and ends the server's requests that belong to it. Those that name a task
+// go on where the call was refused: the task has not ended with it.
+func (p *Peer) forget(c *Call, refused bool) {
 	c.over.Store(true)
 	c.box.close()
 	p.mu.Lock()
 	var orphans []*reverseCall
 	delete(p.pending, c.id)
 	for _, r := range p.reverse {
-		if r.call == c {
+		if r.call == c && !(refused && r.named) {
 			orphans = append(orphans, r)
 		}
 	}
@@ -251,7 +258,7 @@ func (s *settled) result() (Answer, error) {
 // cancelled tells the server that nobody waits any more. It never blocks the
 // caller (C29, W19.5).
 func (p *Peer) cancelled(ctx context.Context, c *Call, out *Outgoing) {
-	p.forget(c)
+	p.forget(c, false)
 	if out.Method == "initialize" && !broken.Rule("W4.10") || c.quiet || p.Err() != nil {
 		return
 	}

@@ -44,7 +44,7 @@ func (p *Peer) one(raw []byte, via *Call) (answered bool) {
 			p.cfg.Hooks.dropped(DropReverse)
 			return false
 		}
-		p.request(m, p.owner(via), via != nil)
+		p.request(m, p.owner(m, via), via != nil)
 	case jsonrpc.KindNotification:
 		p.notification(m, via)
 	}

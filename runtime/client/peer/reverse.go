@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
@@ -21,6 +20,7 @@ var (
 // reverseCall is a request of the server in flight. Its id is opaque.
 type reverseCall struct {
 	call   *Call // nil: belongs to no call
+	named  bool  // it names the task that it belongs to
 	cancel context.CancelCauseFunc
 }
 
@@ -33,7 +33,7 @@ func (p *Peer) request(m *jsonrpc.Message, call *Call, certain bool) {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(p.ctx)
-	r := &reverseCall{call: call, cancel: cancel}
+	r := &reverseCall{call: call, named: relatedTask(m) != "", cancel: cancel}
 	if refused := p.admit(m.ID, r); refused != nil {
 		cancel(refused)
 		p.cfg.Hooks.dropped(DropReverse)
@@ -42,11 +42,7 @@ func (p *Peer) request(m *jsonrpc.Message, call *Call, certain bool) {
 	}
 	p.handlers.Go(func() {
 		defer cancel(nil)
-		var result []byte
-		var rpcErr *jsonrpc.Error
-		if !fence.Call(p.cfg.Hooks.Panicked, func() { result, rpcErr = p.asked(ctx, in) }) {
-			rpcErr = jsonrpc.Errorf(jsonrpc.CodeInternal, "internal error")
-		}
+		result, rpcErr := p.asked(ctx, in)
 		p.mu.Lock()
 		if p.reverse[m.ID] == r {
 			delete(p.reverse, m.ID)

@@ -360,22 +360,72 @@ func TestInitialize(t *testing.T) {
 	}
 }
 
-// A Handler that panics costs the request that it served, or the notification,
-// and nothing else.
-func TestAPanicOfTheHandlerEndsNothing(t *testing.T) {
-	var panics []any
-	hooks := Hooks{Panicked: func(v any, _ []byte) { panics = append(panics, v) }}
-	bubble(t, Config{Hooks: hooks}, func(t *testing.T, s *server) {
-		s.log.serve = func(context.Context, Incoming) ([]byte, *jsonrpc.Error) { panic("asked") }
-		s.say(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)
-		s.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}`)
-		s.log.told = func() { panic("told") }
-		s.say(`{"jsonrpc":"2.0","method":"notifications/x"}`)
-		synctest.Wait()
-		s.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-		s.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
-		if len(panics) != 2 || panics[0] != "asked" || panics[1] != "told" {
-			t.Errorf("%v", panics)
+// B6.1: a request that names a task belongs to who waits for that one's result,
+// and to no other call.
+func TestARequestThatNamesATask(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) {
+		s.log.serve = func(_ context.Context, in Incoming) ([]byte, *jsonrpc.Error) {
+			if in.Call == nil {
+				return []byte(`{"of":null}`), nil
+			}
+			return []byte(fmt.Sprintf(`{"of":%q}`, in.Call.Value())), nil
 		}
+		ask := func(task, want string) {
+			t.Helper()
+			s.say(`{"jsonrpc":"2.0","id":"r","method":"elicitation/create","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":` + task + `}}}}`)
+			s.want(`{"jsonrpc":"2.0","id":"r","result":{"of":` + want + `}}`)
+		}
+		wait := func(task string) *outcome {
+			r := s.call(t.Context(), Request{Method: "tasks/result", Params: []byte(`{"taskId":"` + task + `"}`), Value: task})
+			s.read()
+			return r
+		}
+		call := s.call(t.Context(), req("tools/call", ""))
+		s.read()
+		ask(`"a"`, `null`)
+		a, b := wait("a"), wait("b")
+		ask(`"a"`, `"a"`)
+		ask(`"\u0062"`, `"b"`)
+		ask(`"c"`, `null`)
+		ask(`7`, `null`) // three calls that may ask are in flight
+		for id := range 3 {
+			s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, id+1))
+		}
+		for _, o := range []*outcome{call, a, b} {
+			o.wantResult(t, "{}")
+		}
+	})
+}
+
+// B6.6, B12.10: a wait for a task's result that is refused does not end what the
+// task asks; one that is over does.
+func TestARequestThatNamesATaskOutlivesARefusedWait(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, s *server) {
+		release := make(chan struct{})
+		s.log.serve = func(ctx context.Context, _ Incoming) ([]byte, *jsonrpc.Error) {
+			select {
+			case <-release:
+				return []byte(`{"asked":true}`), nil
+			case <-ctx.Done():
+				return nil, jsonrpc.Errorf(-32603, "over")
+			}
+		}
+		const about = `{"taskId":"a"}`
+		ask := func(id string) {
+			s.say(`{"jsonrpc":"2.0","id":"` + id + `","method":"elicitation/create","params":{"_meta":{"io.modelcontextprotocol/related-task":` + about + `}}}`)
+		}
+		first := s.call(t.Context(), req("tasks/result", about))
+		s.read()
+		ask("r")
+		s.say(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"not yet"}}`)
+		<-first.done
+		second := s.call(t.Context(), req("tasks/result", about))
+		s.read()
+		ask("q")
+		s.say(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		second.wantResult(t, "{}")
+		s.want(`{"jsonrpc":"2.0","id":"q","error":{"code":-32603,"message":"over"}}`)
+		close(release)
+		s.want(`{"jsonrpc":"2.0","id":"r","result":{"asked":true}}`)
 	})
 }
