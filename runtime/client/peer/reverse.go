@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
@@ -42,7 +43,11 @@ func (p *Peer) request(m *jsonrpc.Message, call *Call, certain bool) {
 	}
 	p.handlers.Go(func() {
 		defer cancel(nil)
-		result, rpcErr := p.asked(ctx, in)
+		var result []byte
+		var rpcErr *jsonrpc.Error
+		if !fence.Call(p.cfg.Hooks.Panicked, func() { result, rpcErr = p.asked(ctx, in) }) {
+			rpcErr = jsonrpc.Errorf(jsonrpc.CodeInternal, "internal error")
+		}
 		p.mu.Lock()
 		if p.reverse[m.ID] == r {
 			delete(p.reverse, m.ID)

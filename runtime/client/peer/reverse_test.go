@@ -429,3 +429,23 @@ func TestARequestThatNamesATaskOutlivesARefusedWait(t *testing.T) {
 		s.want(`{"jsonrpc":"2.0","id":"r","result":{"asked":true}}`)
 	})
 }
+
+// A Handler that panics costs the request that it served, or the notification,
+// and nothing else.
+func TestAPanicOfTheHandlerEndsNothing(t *testing.T) {
+	var panics []any
+	hooks := Hooks{Panicked: func(v any, _ []byte) { panics = append(panics, v) }}
+	bubble(t, Config{Hooks: hooks}, func(t *testing.T, s *server) {
+		s.log.serve = func(context.Context, Incoming) ([]byte, *jsonrpc.Error) { panic("asked") }
+		s.say(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)
+		s.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}`)
+		s.log.told = func() { panic("told") }
+		s.say(`{"jsonrpc":"2.0","method":"notifications/x"}`)
+		synctest.Wait()
+		s.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		s.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		if len(panics) != 2 || panics[0] != "asked" || panics[1] != "told" {
+			t.Errorf("%v", panics)
+		}
+	})
+}
