@@ -68,35 +68,49 @@ func sidecar(revision string) edgetest.Target {
 				live.Limits.RequestSeconds = int(s.Timeout / time.Second)
 			}
 			public := edgetest.NewListener(s.Address)
-			a, err := New(Config{
-				Boot: config.Boot{
-					Version: 1, Server: config.ServerRef{Namespace: "n", Name: "s", UID: "u"},
-					Workload: config.Workload{Type: config.WorkloadStdio, Stdio: &w},
-					Clocks:   config.NewClocks(30), ContractVersions: config.ContractVersions(),
-				},
-				PodUID: "pod-uid", Live: &live,
-				Drain: drain.Clocks{Drain: time.Second}, Ending: 5 * time.Second,
-				Log:    slog.New(slog.DiscardHandler),
-				public: public, starter: pipes{server},
-			}, Proxy)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, stop := context.WithCancel(t.Context())
-			ended := make(chan error, 1)
-			go func() { ended <- a.Run(ctx) }()
-			synctest.Wait()
-			if why := a.notReady(); why != "" {
-				t.Errorf("not ready: %s", why)
-			}
-			f(t, public.Dial)
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			time.Sleep(time.Minute) // what lingers ends by itself
+			a := inMemory(t, w, live, public, pipes{server})
+			runs(t, a, func() {
+				if why := a.notReady(); why != "" {
+					t.Errorf("not ready: %s", why)
+				}
+				f(t, public.Dial)
+			})
 		})
 	}}
+}
+
+// inMemory is an App without sockets and processes.
+func inMemory(t *testing.T, w config.Stdio, live config.Live, public net.Listener, starter stdio.Starter) *App {
+	t.Helper()
+	a, err := New(Config{
+		Boot: config.Boot{
+			Version: 1, Server: config.ServerRef{Namespace: "n", Name: "s", UID: "u"},
+			Workload: config.Workload{Type: config.WorkloadStdio, Stdio: &w},
+			Clocks:   config.NewClocks(30), ContractVersions: config.ContractVersions(),
+		},
+		PodUID: "pod-uid", Live: &live,
+		Drain: drain.Clocks{Drain: time.Second}, Ending: 5 * time.Second,
+		Log:    slog.New(slog.DiscardHandler),
+		public: public, starter: starter,
+	}, Proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// runs runs an App while f does, in virtual time.
+func runs(t *testing.T, a *App, f func()) {
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	synctest.Wait()
+	f()
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	time.Sleep(time.Minute) // what lingers ends by itself
 }
 
 // TestTheEdge runs every table of the HTTP edge through the sidecar, before a

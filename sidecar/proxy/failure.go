@@ -82,7 +82,7 @@ func opening(err error) *jsonrpc.Error {
 		return internal("the server is shutting down", mcp.ReasonDraining)
 	case !errors.As(err, &h):
 		return internal("the workload could not be used", reasonFailed)
-	case h.Reason == config.ReasonAgentUnreachable, h.Reason == config.ReasonRefused:
+	case h.Reason == config.ReasonAgentUnreachable, h.Reason == config.ReasonRefused, h.Reason == config.ReasonNoAnswer: // B4.10
 		return internal("the workload is starting", mcp.ReasonStarting)
 	}
 	return internal("the workload could not be started", reasonFailed)

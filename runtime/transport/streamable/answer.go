@@ -130,6 +130,8 @@ func (a *answer) patience() time.Duration {
 		return listenPatience // what is refused at once keeps its status (W38.9)
 	case a.wire.EarlyStream && a.method.Name == mcp.MethodToolsCall:
 		return min(earlyStream, a.settings.KeepAlive)
+	case a.method.Name == mcp.MethodInitialize, a.method.Name == mcp.MethodDiscover:
+		return max(openPatience, a.settings.KeepAlive)
 	}
 	return a.settings.KeepAlive
 }

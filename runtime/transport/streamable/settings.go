@@ -61,6 +61,10 @@ func set[T int64 | time.Duration](field *T, value T) {
 // dropped client come back (P4).
 const earlyStream = time.Second
 
+// openPatience is how long what begins a conversation stays undecided: a server
+// that is not up is waited for, and then it is 503 (B4.5, B4.10).
+const openPatience = 35 * time.Second
+
 // retryMS is what clients are told to wait before they come back to a stream
 // that is closed on purpose (P24).
 const retryMS = 1000
