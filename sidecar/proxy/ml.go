@@ -68,11 +68,18 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	if refused := gate(x, in); refused != nil {
 		return dispatch.Fail(refused), false
 	}
-	p.deskOf(lease, key.Capabilities)
+	d := p.deskOf(lease, key.Capabilities)
 	p.raise(ctx, x, lease)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := request(x, &modernCall{p: p, x: x, cancel: cancel})
+	if isList(r.Method) {
+		cursor, bad := p.cursorIn(d, x)
+		if bad != nil {
+			return dispatch.Fail(bad), false
+		}
+		r.Edits = append(r.Edits, cursor...)
+	}
 	if w, _ := mcp.Lookup(in.Revision); r.Method == mcp.MethodComplete && !w.CompletionContext {
 		r.Edits = append(r.Edits, strictjson.Delete("context")) // B11.9
 	}
@@ -89,7 +96,7 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	}
 	extra := p.modernEdits(x, p.serverInfo(in))
 	if isList(r.Method) {
-		return p.page(ctx, x, lease.Leg, r, answer.Result, extra...), false
+		return p.page(ctx, x, lease.Leg, r, answer.Result, append(extra, p.cursorOut(d, x, answer.Result)...)...), false
 	}
 	return p.result(x.Profile(), r.Method, answer.Result, extra...), false
 }

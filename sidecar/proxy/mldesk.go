@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ type desk struct {
 	p        *Proxy
 	declared []byte // the leg's client capabilities
 	lane     int    // 0: lists and subscriptions are this leg's (B10.5)
+	life     string // tells the legs of a key apart that follow each other
 	hearers  hearers
 
 	mu      sync.Mutex
@@ -53,7 +55,7 @@ func (p *Proxy) deskOf(lease upstream.Lease, capabilities string) *desk {
 		capabilities = "{}"
 	}
 	d, _ := lease.Shared.Use(func() peer.Handler {
-		return &desk{p: p, lane: lease.Lane, declared: []byte(capabilities), flights: map[*flight]struct{}{}, changed: make(chan struct{})}
+		return &desk{p: p, lane: lease.Lane, life: rand.Text(), declared: []byte(capabilities), flights: map[*flight]struct{}{}, changed: make(chan struct{})}
 	}).(*desk)
 	return d
 }

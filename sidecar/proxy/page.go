@@ -16,7 +16,7 @@ import (
 func (p *Proxy) page(ctx context.Context, x *dispatch.Exchange, leg upstream.Leg, r peer.Request, raw []byte, extra ...strictjson.Edit) dispatch.Outcome {
 	if p.endless(ctx, leg, r, raw) {
 		p.lossy(LossyCursor)
-		extra = append(extra, strictjson.Delete("nextCursor"))
+		extra = append(extra, strictjson.Delete("nextCursor")) // an empty one is not sealed
 	}
 	if r.Method == mcp.MethodToolsList {
 		p.tools.learn(x.Principal(), raw)
