@@ -8,7 +8,7 @@ import (
 
 // The tests are named after the cases they prove (docs/cases).
 
-func TestC01IdsComeBackByteForByte(t *testing.T) { // W1.5, B3.6
+func TestC01IdsComeBackByteForByte(t *testing.T) { // C01, W1.5, B3.6
 	r := serve(t, plain(nil))
 	for name, c := range map[string]*client{"legacy": r.legacy(), "modern": r.modern()} {
 		for _, id := range []string{`"1"`, `"007"`, `""`, `"9007199254740993"`, `0`, `-5`, `9007199254740993`, `"\u0041"`} {
@@ -20,12 +20,12 @@ func TestC01IdsComeBackByteForByte(t *testing.T) { // W1.5, B3.6
 	}
 }
 
-func TestC02AWorkloadThatEchoesIdsAsStrings(t *testing.T) { // R6
+func TestC02AWorkloadThatEchoesIdsAsStrings(t *testing.T) { // C02, R6
 	r := serve(t, plain(script{"tools/call": {`{"jsonrpc":"2.0","id":"$ID","result":{"content":[]}}`}}))
 	r.legacy().want("tools/call", `{"name":"add","arguments":{}}`, `{"content":[]}`)
 }
 
-func TestC03NullParams(t *testing.T) { // R7, W6.6
+func TestC03NullParams(t *testing.T) { // C03, R7, W6.6
 	r := serve(t, plain(script{"tools/list": {`{"jsonrpc":"2.0","id":$ID,"result":{"tools":[],"saw":$LINE}}`}}))
 	if got := saw([]byte(r.legacy().call("tools/list", "null"))); got != `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` {
 		t.Errorf("the workload saw %s", got)
@@ -40,7 +40,7 @@ func TestC03NullParams(t *testing.T) { // R7, W6.6
 	}
 }
 
-func TestC04Numbers(t *testing.T) { // D2, B0.2
+func TestC04Numbers(t *testing.T) { // C04, D2, B0.2
 	const body = `"content":[{"type":"text","text":"{\"id\":9007199254740993}"}],"structuredContent":{"id":9007199254740993,"p":1.0,"e":1E2},"x":{"b":1,"a":[ 1 ,2]}`
 	r := serve(t, plain(script{"tools/call": {`{"jsonrpc":"2.0","id":$ID,"result":{` + body + `}}`}}))
 	const args = `{"name":"n","arguments":{"z":12345678901234567890,"a":1.0,"f":1e400}}`
@@ -56,7 +56,7 @@ func TestC04Numbers(t *testing.T) { // D2, B0.2
 	}
 }
 
-func TestC07Banners(t *testing.T) { // W18.2, R5
+func TestC07Banners(t *testing.T) { // C07, W18.2, R5
 	s := plain(nil)
 	s["initialize"] = append([]string{"🚀 demo server v1 ready", "", "\x1b[32mlistening\x1b[0m"}, s["initialize"]...)
 	r := serve(t, s)
@@ -68,7 +68,7 @@ func TestC07Banners(t *testing.T) { // W18.2, R5
 	}
 }
 
-func TestC08LongLines(t *testing.T) { // D7, D14
+func TestC08LongLines(t *testing.T) { // C08, D7, D14
 	long := strings.Repeat("a", 130_000)
 	s := plain(nil)
 	s["initialize"] = []string{strings.Replace(s["initialize"][0], "be kind", long, 1)}
@@ -87,7 +87,7 @@ func TestC08LongLines(t *testing.T) { // D7, D14
 	c.want("tools/list", "", `{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`) // the process lives on
 }
 
-func TestC09LineEnds(t *testing.T) { // W18.1
+func TestC09LineEnds(t *testing.T) { // C09, W18.1
 	r := serve(t, plain(script{"tools/list": {`!raw "{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"tools\":[]}}\r\n\r\n"`}}))
 	c := r.legacy()
 	c.want("tools/list", "", `{"tools":[]}`)
@@ -132,7 +132,7 @@ func TestC23AnEmptyCursorThatLeadsToItself(t *testing.T) { // C23, R2
 	c.want("tools/list", `{"cursor":""}`, `{"tools":[],"nextCursor":"x"}`)
 }
 
-func TestC24ProgressTokenZero(t *testing.T) { // W20.1, W20.3, B11.4
+func TestC24ProgressTokenZero(t *testing.T) { // C24, W20.1, W20.3, B11.4
 	note := func(token, progress string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,"progress":` + progress + `}}`
 	}
@@ -160,13 +160,13 @@ func TestC24ProgressTokenZero(t *testing.T) { // W20.1, W20.3, B11.4
 	}
 }
 
-func TestC25Nulls(t *testing.T) { // R4
+func TestC25Nulls(t *testing.T) { // C25, R4
 	r := serve(t, plain(script{"tools/list": {`{"jsonrpc":"2.0","id":$ID,"result":{"tools":[{"name":"a","title":null,"icons":null,"annotations":null,"outputSchema":null,"execution":null,"inputSchema":{"type":"object","x":null}}],"nextCursor":null,"_meta":null}}`}}))
 	r.legacy().want("tools/list", "", `{"tools":[{"name":"a","inputSchema":{"type":"object","x":null}}]}`)
 	r.modern().want("tools/list", "", `{"tools":[{"name":"a","inputSchema":{"type":"object","x":null}}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"child","version":"1"}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`)
 }
 
-func TestC26OneBadSchemaAmongGoodOnes(t *testing.T) { // R4, W24.6, W24.17
+func TestC26OneBadSchemaAmongGoodOnes(t *testing.T) { // C26, R4, W24.6, W24.17
 	const good = `{"name":"good","inputSchema":{"type":"object","$defs":{"Q":{"type":"object","properties":{"n":{"type":["integer","null"]}}}},"properties":{"q":{"$ref":"#/$defs/Q"}}}}`
 	r := serve(t, plain(script{"tools/list": {`{"jsonrpc":"2.0","id":$ID,"result":{"tools":[ ` + good + `, {"name":"bad","inputSchema":{}}, {"inputSchema":{}} ]}}`}}))
 	r.legacy().want("tools/list", "", `{"tools":[ `+good+`, {"name":"bad","inputSchema":{"type":"object"}} ]}`)
@@ -177,7 +177,7 @@ func TestC26OneBadSchemaAmongGoodOnes(t *testing.T) { // R4, W24.6, W24.17
 	}
 }
 
-func TestC27StructuredContentWithoutContent(t *testing.T) { // R8
+func TestC27StructuredContentWithoutContent(t *testing.T) { // C27, R8
 	r := serve(t, plain(script{"tools/call": {`{"jsonrpc":"2.0","id":$ID,"result":{"isError":false,"structuredContent":{"total":2}}}`}}))
 	const want = `{"isError":false,"structuredContent":{"total":2},"content":[{"type":"text","text":"{\"total\":2}"}]`
 	r.legacy().want("tools/call", `{"name":"x"}`, want+`}`)
@@ -186,7 +186,7 @@ func TestC27StructuredContentWithoutContent(t *testing.T) { // R8
 	}
 }
 
-func TestC28NoInitializedFromTheClient(t *testing.T) { // R9, W4.6
+func TestC28NoInitializedFromTheClient(t *testing.T) { // C28, R9, W4.6
 	r := serve(t, plain(script{
 		"initialize":                {plain(nil)["initialize"][0], "!await notifications/initialized"},
 		"notifications/initialized": {"!exit 9"}, // a second one would end it
@@ -228,7 +228,7 @@ func TestC29ACancelThatKillsTheChild(t *testing.T) { // C29, W19.2, W19.5, B3.8,
 	r.legacy().want("tools/list", "", `{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`)
 }
 
-func TestC30Batches(t *testing.T) { // W12.1, B11.10
+func TestC30Batches(t *testing.T) { // C30, W12.1, B11.10
 	r := serve(t, plain(script{"broken": {"!exit 3"}}))
 	c, _ := r.initialize("2025-03-26", "{}")
 	res := c.post(`[{"jsonrpc":"2.0","id":1,"method":"tools/list"},{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}},{"jsonrpc":"2.0","id":2,"method":"ping"}]`)
@@ -241,7 +241,7 @@ func TestC30Batches(t *testing.T) { // W12.1, B11.10
 	c.want("tools/list", "", `{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`)
 }
 
-func TestC31URIs(t *testing.T) { // B14.8
+func TestC31URIs(t *testing.T) { // C31, B14.8
 	r := serve(t, plain(script{"resources/read": {`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32002,"message":"none","data":$LINE}}`}}))
 	const uri = `"uri":"file:///d/hello%20world+%2Fx.txt"`
 	if got := r.legacy().call("resources/read", `{`+uri+`}`); !strings.Contains(got, `"code":-32002`) || !strings.Contains(got, `"params":{`+uri+`}`) {
@@ -251,6 +251,30 @@ func TestC31URIs(t *testing.T) { // B14.8
 	if got := r.modern().call("resources/read", `{`+uri+`}`); !strings.Contains(got, `"code":-32602`) || !strings.Contains(got, `"params":{`+uri+`}`) || !strings.HasSuffix(got, `,`+uri+`}}`) {
 		t.Error(got)
 	}
+	// A modern workload over HTTP gets them in the header too (W15.1).
+	const text = "file:///d/hello%20world+%2Fx.txt"
+	p := &page{}
+	modern := inFront(t, p)
+	for _, c := range []*client{modern.legacy(), modern.modern()} {
+		c.call("resources/read", `{`+uri+`}`)
+		p.mu.Lock()
+		if last := p.heads[len(p.heads)-1]; last.Get("Mcp-Method") != "resources/read" || last.Get("Mcp-Name") != text {
+			t.Errorf("the workload saw %v", last)
+		}
+		p.mu.Unlock()
+	}
+	// A change is told under the same bytes, and another spelling is another resource.
+	updated := func(uri string) string {
+		return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + uri + `"}}`
+	}
+	w := subscribed()
+	w["tools/call"] = []string{updated("file:///d/hello world+/x.txt"), updated(text), `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`}
+	c := serve(t, w).declaring("{}")
+	listen := c.request(`"s"`, "subscriptions/listen", `{"notifications":{"resourceSubscriptions":["`+text+`"]}}`)
+	defer listen.close()
+	listen.want(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"resourceSubscriptions":["` + text + `"]},"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}`)
+	c.call("tools/call", `{"name":"x"}`)
+	listen.want(strings.Replace(updated(text), `"}}`, `","_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}`, 1))
 }
 
 func TestC32Names(t *testing.T) { // C32, B14.8

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -78,5 +79,28 @@ func TestASessionOfPooledProcesses(t *testing.T) {
 	}
 	if got := r.modern().call("tools/list", ""); !strings.Contains(got, `"name":"a"`) {
 		t.Error(got)
+	}
+}
+
+// C11, W18.7: the end of one session on a shared process does not close its
+// stdin while a call of another runs, and the call gets its result.
+func TestTheEndOfOneSessionOnASharedProcess(t *testing.T) {
+	r := servePool(t, plain(script{
+		"tools/call:slow": {
+			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":1}}`, "!await prompts/list",
+			`{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`,
+		},
+	}), upstream.EraLegacy, func(cfg *upstdio.Config) { cfg.Model = upstdio.Shared })
+	a, b, c := r.legacy(), r.legacy(), r.legacy()
+	s := a.request("1", "tools/call", `{"name":"slow","_meta":{"progressToken":"t"}}`)
+	defer s.close()
+	s.want(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}`)
+	if res := b.send(http.MethodDelete, "", nil).rest(); res.status != http.StatusNoContent {
+		t.Fatalf("DELETE: %d", res.status)
+	}
+	c.call("prompts/list", "")
+	s.want(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)
+	if n := r.child.count(); n != 1 {
+		t.Errorf("%d processes were started", n)
 	}
 }

@@ -159,6 +159,12 @@ func Accept(t *testing.T, target Target) {
 			if n := c.ask(call{body: `{"jsonrpc":"2.0","method":"notifications/initialized"}`, header: with(on(id), "Accept", accept)}); (n.status == 202) != (want != "406") {
 				t.Errorf("notification with Accept %q: %d", accept, n.status)
 			}
+			hello := c.ask(call{body: initialize("2025-06-18", "{}"), header: map[string]string{"Accept": accept}})
+			if session := hello.header.Get("Mcp-Session-Id"); (hello.status == 200 && session != "") != (want != "406") {
+				t.Errorf("initialize with Accept %q: %d", accept, hello.status)
+			} else if session != "" {
+				c.ask(call{method: "DELETE", header: on(session)})
+			}
 		}
 	})
 }
@@ -197,6 +203,7 @@ func Streams(t *testing.T, target Target) {
 			"an answer of 2026-07-28": {body: `{"jsonrpc":"2.0","id":1,"method":"` + asked + `","params":{` + envelope + `}}`, header: modern(asked, "Accept", "text/event-stream")},
 			"an answer before":        {body: list, header: with(on(c.connect("2025-06-18")), "Accept", "text/event-stream")},
 			"a standalone stream":     {method: "GET", header: on(c.connect("2025-03-26"))},
+			"a replay":                {method: "GET", header: with(on(c.connect("2025-06-18")), "Last-Event-ID", "1.1")},
 		} {
 			q.header = with(q.header, "Accept-Encoding", "gzip, br, zstd")
 			res := c.do(q)
