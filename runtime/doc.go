@@ -22,7 +22,8 @@
 //
 // A session id is a sealed handle (seal): only this server's keys open it, and
 // only for the principal it was made for. session keeps what it stands for: the
-// owner, two clocks, the streams, and one place that tears all of it down.
+// owner, two clocks, the streams, and one place that tears all of it down. With
+// a session.Store it goes on elsewhere (adopt.go).
 //
 // dispatch starts the exchange (Dispatcher.Start): in-flight table, the receive
 // stack of middleware, turn, deadline, and one end, whatever comes first. Its

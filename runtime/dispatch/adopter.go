@@ -50,7 +50,7 @@ func (d *Dispatcher) TakeUp(ctx context.Context, s *session.Session, id *auth.Id
 	l.opened = true
 	s.Own(l, l.onClose)
 	if s.Context().Err() != nil {
-		d.Server.Closed(l, context.Cause(s.Context()))
+		d.closed(l, context.Cause(s.Context()))
 		return nil, ErrSessionEnded
 	}
 	return l, nil

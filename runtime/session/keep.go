@@ -29,7 +29,7 @@ func (r *Registry) keep(s *Session) {
 	defer stop()
 	r.stored(r.Store.Put(ctx, s.params.Key, Record{
 		Revision: s.Revision(), Principal: s.params.Principal,
-		Capabilities: s.params.Capabilities, ClientInfo: s.params.ClientInfo, Created: s.born,
+		Capabilities: s.params.Capabilities, ClientInfo: s.params.ClientInfo, Created: s.params.Began,
 	}, ttl))
 }
 

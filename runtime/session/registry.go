@@ -77,6 +77,8 @@ type Params struct {
 	// kept; pass copies that hold nothing else in memory.
 	Capabilities []byte
 	ClientInfo   []byte
+	// Began is when initialize came, if that was elsewhere.
+	Began time.Time
 }
 
 // New registers a session. Its clock begins to run with the first Leave.
@@ -85,6 +87,9 @@ func (r *Registry) New(p Params) (*Session, error) {
 		p.Capabilities = []byte(`{}`)
 	}
 	s := &Session{registry: r, params: p, born: time.Now()}
+	if p.Began.IsZero() {
+		s.params.Began = s.born
+	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if err := r.add(s); err != nil {
 		s.cancel(err)

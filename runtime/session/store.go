@@ -21,10 +21,11 @@ type Record struct {
 }
 
 // Store keeps the records of sessions under their keys, for other processes or
-// for the time after this one. It is consulted when a session begins and ends,
-// never on the path of a request. All methods may be called concurrently, honour
-// ctx, and return an error only when the store could not be asked: that
-// something is not there is none.
+// for the time after this one (see streamable.Server). It is told of sessions
+// that begin, that are in use for long and that end, and asked for one only when
+// a request names a session that this process does not have. All methods may be
+// called concurrently, honour ctx, and return an error only when the store could
+// not be asked: that something is not there is none.
 type Store interface {
 	// Put stores r until ttl has passed. A second Put replaces the first. The
 	// error may be ErrStoreFull.

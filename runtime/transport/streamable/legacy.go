@@ -19,16 +19,26 @@ import (
 // lookup finds the session that the request names. Everything that keeps it
 // from being found looks the same (B0.6).
 func (q *request) lookup() (*dispatch.Legacy, bool) {
-	handle, err := q.s.Keys.OpenSession(q.r.Header.Get(headerSession), q.principal)
-	if err != nil {
+	key, ok := q.sessionKey()
+	if !ok {
 		return nil, false
 	}
-	sess, ok := q.s.sessions.Find(hex.EncodeToString(handle.Random[:]), q.principal)
+	sess, ok := q.s.sessions.Find(key, q.principal)
 	if !ok {
 		return nil, false
 	}
 	l, ok := sess.Owner().(*dispatch.Legacy)
 	return l, ok
+}
+
+// sessionKey opens the id that the request names, if it is one of ours for who
+// asks.
+func (q *request) sessionKey() (string, bool) {
+	handle, err := q.s.Keys.OpenSession(q.r.Header.Get(headerSession), q.principal)
+	if err != nil {
+		return "", false
+	}
+	return hex.EncodeToString(handle.Random[:]), true
 }
 
 // session finds the session of a legacy request, or says what is wrong: 400
@@ -46,11 +56,10 @@ func (q *request) session(id jsonrpc.ID) (*dispatch.Legacy, *refusal) {
 		}
 		return nil, invalid(http.StatusBadRequest, hook.RejectSession, "Mcp-Session-Id is required").about(id)
 	}
-	l, ok := q.lookup()
-	if !ok {
-		return nil, sessionUnknown(id)
+	if l, ok := q.lookup(); ok {
+		return l, nil
 	}
-	return l, nil
+	return q.adopt(id)
 }
 
 func sessionUnknown(id jsonrpc.ID) *refusal {

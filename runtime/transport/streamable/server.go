@@ -62,6 +62,17 @@ type Server struct {
 	// for a tool that is not known, and nil checks nothing (P25). It must be
 	// quick: a schema that has to be fetched first is fetched elsewhere.
 	ParamSchema func(tool string) (schema []byte, ok bool)
+	// Store, when not nil, keeps what identifies sessions, so that another
+	// process with the same Keys, or this program once it has been started
+	// again, goes on with them where the Handler is a dispatch.Adopter. Clients
+	// are to be kept at one process as long as it lives: a session that is used
+	// at two of them hears of changes only where its streams are. What was
+	// buffered for it, and what it asked for (a log level, subscriptions), stays
+	// behind.
+	Store session.Store
+	// StoreFailed hears errors of the Store, which cost a session no more than
+	// being taken up elsewhere. It must not block.
+	StoreFailed func(error)
 	// Budget bounds buffered bytes; nil means one of its own.
 	Budget *stream.Budget
 	// StreamLimits bound streams.
@@ -79,6 +90,7 @@ type Server struct {
 	draining   atomic.Bool
 	requests   edge.Counter
 	listens    listens
+	adoptions  adoptions
 	sse        *httpsse.Server // nil unless HTTPSSE
 }
 
@@ -97,6 +109,8 @@ func (s *Server) init() {
 			Max:             func() int { return s.settings().MaxSessions },
 			MaxPerPrincipal: func() int { return s.settings().MaxSessionsPerPrincipal },
 			Idle:            func() time.Duration { return s.settings().SessionIdle },
+			Store:           s.Store,
+			StoreFailed:     s.StoreFailed,
 			Binding:         mcp.Streamable.String(),
 			Observer:        s.Observer,
 		}
