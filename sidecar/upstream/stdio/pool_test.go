@@ -80,6 +80,37 @@ func TestTheIdleClock(t *testing.T) { // P15
 	})
 }
 
+// A process is idle from when its client has stopped listening, not from when
+// somebody last looked: clients come back for a stream that was closed.
+func TestIdleBeginsWhenListeningEnds(t *testing.T) { // P15, R20
+	bubble(t, Config{Idle: 10 * time.Minute}, func(t *testing.T, r *rig) {
+		s := r.mustOpen()
+		s.listening = true
+		time.Sleep(2*time.Hour - time.Millisecond)
+		s.listening = false
+		time.Sleep(10*time.Minute - time.Millisecond)
+		s.wantEnded(t, "")
+		time.Sleep(2 * lookEvery)
+		s.wantEnded(t, "closed: idle")
+		r.wantEnds(EndIdle)
+	})
+	t.Run("also for one that is to give way", func(t *testing.T) {
+		bubble(t, Config{MaxProcesses: 1, EvictAfter: time.Minute, Hold: 30 * time.Second}, func(t *testing.T, r *rig) {
+			s := r.mustOpen()
+			s.listening = true
+			time.Sleep(2*time.Hour - time.Millisecond)
+			s.listening = false
+			time.Sleep(time.Second)
+			if _, err := r.open(t.Context()); !errors.Is(err, upstream.ErrBusy) {
+				t.Errorf("it gave way: %v", err)
+			}
+			time.Sleep(time.Minute)
+			r.mustOpen()
+			s.wantEnded(t, "closed: evicted for another session")
+		})
+	})
+}
+
 func TestTheBoundOnProcesses(t *testing.T) { // B3.4, P15
 	t.Run("the longest idle one gives way", func(t *testing.T) {
 		bubble(t, Config{MaxProcesses: 2}, func(t *testing.T, r *rig) {

@@ -16,6 +16,9 @@ const (
 	// somebody holds it open. It is long: an answer may be in it, and a machine
 	// under load reads late.
 	drainTime = 5 * time.Second
+	// lookEvery is how often it is looked whether a client that listened still
+	// does: from when it does not the process is idle.
+	lookEvery = 10 * time.Second
 	// reapTime is how long the agent may take beyond its own clocks.
 	reapTime = 30 * time.Second
 )
@@ -35,6 +38,7 @@ type process struct {
 	pins      int
 	touched   time.Time
 	listening func() bool
+	heard     bool // a client was listening at the last look
 
 	why   End // "" while nobody has ended it
 	ended func(error)
@@ -96,9 +100,14 @@ func (p *process) idleSince() (since time.Time, idle bool) {
 	if !quiet || p.pins > 0 {
 		return time.Time{}, false
 	}
-	if p.listening != nil && p.listening() {
-		p.touched = time.Now()
-		return time.Time{}, false
+	if p.listening != nil {
+		now := p.listening()
+		if now || p.heard { // nobody knows when it stopped: not before the last look
+			p.touched = time.Now()
+		}
+		if p.heard = now; now {
+			return time.Time{}, false
+		}
 	}
 	if at.Before(p.touched) {
 		at = p.touched
@@ -112,8 +121,11 @@ func (p *process) watchIdle() {
 	p.pool.mu.Lock()
 	since, idle := p.idleSince()
 	left := p.pool.cfg.Idle
-	if idle {
+	switch {
+	case idle:
 		left = time.Until(since.Add(p.pool.cfg.Idle))
+	case p.heard:
+		left = min(left, lookEvery)
 	}
 	over := left <= 0 && !p.leaving
 	if over {
