@@ -44,19 +44,20 @@ func (l *Leg) build(ctx context.Context, method string, target *url.URL, out *pe
 	for name, values := range l.cfg.Header {
 		h[name] = values
 	}
-	h["User-Agent"] = []string{userAgent}
-	h[headerEncoding] = []string{"identity"} // R18, P33.1
+	fields := fields{header: h, values: make([]string, 0, usualFields)}
+	fields.set("User-Agent", userAgent)
+	fields.set(headerEncoding, "identity") // R18, P33.1
 	switch {
 	case out != nil && out.Revision != "":
-		mirror(h, out)
+		fields.mirror(out)
 	case out != nil && out.Method == mcp.MethodInitialize:
 		// W10.7: no session id, and the version is in the body (W11.5).
 	default:
 		if session != "" {
-			h[headerSession] = []string{session}
+			fields.set(headerSession, session)
 		}
 		if p, ok := mcp.Lookup(revision); ok && p.On(mcp.Streamable).VersionHeader {
-			h[headerVersion] = []string{revision}
+			fields.set(headerVersion, revision)
 		}
 	}
 	r.Header = h
@@ -70,23 +71,39 @@ func (l *Leg) build(ctx context.Context, method string, target *url.URL, out *pe
 	if out == nil {
 		return r
 	}
-	h["Accept"] = []string{acceptBoth}
-	h["Content-Type"] = []string{"application/json"}
+	fields.set("Accept", acceptBoth)
+	fields.set("Content-Type", "application/json")
 	r.ContentLength = int64(len(out.Raw))
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.Raw)), nil }
 	r.Body, _ = r.GetBody()
 	return r
 }
 
+// usualFields is how many a request has that is no longer than most.
+const usualFields = 8
+
+// fields fills in a header whose values lie in one piece.
+type fields struct {
+	header http.Header
+	values []string
+}
+
+// set takes a name in its canonical spelling.
+func (f *fields) set(name, value string) {
+	f.values = append(f.values, value)
+	n := len(f.values)
+	f.header[name] = f.values[n-1 : n : n]
+}
+
 // mirror repeats the envelope in headers (W15).
-func mirror(h http.Header, out *peer.Outgoing) {
-	h[headerVersion] = []string{out.Revision}
-	h[headerMethod] = []string{out.Method}
+func (f *fields) mirror(out *peer.Outgoing) {
+	f.set(headerVersion, out.Revision)
+	f.set(headerMethod, out.Method)
 	if out.Name != "" {
-		h[headerName] = []string{paramheader.Encode(out.Name)}
+		f.set(headerName, paramheader.Encode(out.Name))
 	}
-	for _, f := range out.Fields {
-		h.Set(f.Name, paramheader.Encode(f.Value))
+	for _, one := range out.Fields {
+		f.header.Set(one.Name, paramheader.Encode(one.Value))
 	}
 }
 

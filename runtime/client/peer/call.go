@@ -123,7 +123,10 @@ func (p *Peer) exchange(ctx context.Context, c *Call, req Request, params []byte
 
 // begin registers the call and makes its params.
 func (p *Peer) begin(req Request) (*Call, []byte, error) {
-	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, box: mailbox{ready: make(chan struct{}, 1), budget: p.cfg.Budget}}
+	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, box: mailbox{budget: p.cfg.Budget}}
+	if !p.link.Inline() {
+		c.box.ready = make(chan struct{}, 1)
+	}
 	if req.Method == mcp.MethodTasksResult {
 		raw, _ := strictjson.Get(req.Params, "taskId")
 		c.task, _ = strictjson.String(raw)

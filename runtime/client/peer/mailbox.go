@@ -16,7 +16,7 @@ const (
 // it: a slow consumer delays its own call and nobody else's (P18). The answer
 // always fits and is always last.
 type mailbox struct {
-	ready  chan struct{} // cap 1
+	ready  chan struct{} // cap 1; nil where nobody waits for it
 	budget Budget        // may be nil
 
 	mu     sync.Mutex
