@@ -1,7 +1,7 @@
 package mcp
 
 import (
-	"strings"
+	"bytes"
 
 	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -46,11 +46,16 @@ const MetaAsksFirst = VendorPrefix + "asksFirst"
 // ForgedFromClient reports whether a _meta key means something only when we
 // set it, so that a client's own is removed before anything reads it (P14).
 func ForgedFromClient(key string) bool {
-	switch key {
+	return forged([]byte(key))
+}
+
+// forged is ForgedFromClient for a key that is not worth a string yet.
+func forged(key []byte) bool {
+	switch string(key) {
 	case MetaSubscriptionID, MetaRelatedTask, MetaServerInfo:
 		return true
 	}
-	return strings.HasPrefix(key, VendorPrefix)
+	return bytes.HasPrefix(key, []byte(VendorPrefix))
 }
 
 // StripClientMeta removes those keys from params._meta of a raw message. The
@@ -61,7 +66,7 @@ func StripClientMeta(raw, meta []byte) ([]byte, error) {
 	}
 	var edits []strictjson.Edit
 	strictjson.Each(meta, func(key, _ []byte) bool {
-		if len(key) >= len(VendorPrefix) && ForgedFromClient(string(key)) {
+		if forged(key) {
 			edits = append(edits, strictjson.Delete("params", "_meta", string(key)))
 		}
 		return true
