@@ -69,6 +69,9 @@ func (w *writer) Write(b []byte) (int, error) {
 // FlushError commits the head too, so it must pass by here.
 func (w *writer) FlushError() error {
 	w.head()
+	if f, ok := w.ResponseWriter.(interface{ FlushError() error }); ok {
+		return f.FlushError()
+	}
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 

@@ -20,8 +20,8 @@ type errand struct {
 	conv upstream.Conversation
 	// principal is on whose behalf: what is known of tools is kept apart.
 	principal string
-	// envelope is the raw _meta of requests of our own for the same caller.
-	envelope []byte
+	// envelope gives the raw _meta of requests of our own for the same caller.
+	envelope func() []byte
 	// fields are the Mcp-Param headers that the client sent.
 	fields  []paramheader.Field
 	request peer.Request
@@ -118,7 +118,7 @@ func (e *errand) tool(ctx context.Context, name string, fresh bool) tool {
 // listTools reads all pages of tools/list; each goes to page. It reports
 // whether the end was reached.
 func (e *errand) listTools(ctx context.Context, page func(result []byte)) bool {
-	return e.p.listTools(ctx, e.conv, e.envelope, page)
+	return e.p.listTools(ctx, e.conv, e.envelope(), page)
 }
 
 // listTools reads all pages of a workload's tools/list; envelope is the raw

@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/task"
+	"github.com/fairlead-dev/fairlead/runtime/task/endpoint"
 )
 
 // ll serves a request of a session: the same request on the session's own leg,
@@ -17,7 +18,7 @@ func (p *Proxy) ll(ctx context.Context, x *dispatch.Exchange, state *session) di
 		return p.taskMethod(ctx, x)
 	case m.Name == mcp.MethodPing: // B11.7
 		return dispatch.Result([]byte("{}"))
-	case m.Name == mcp.MethodToolsCall && p.offersTasks(x.Profile()):
+	case m.Name == mcp.MethodToolsCall && p.offersTasks(x.Profile()) && endpoint.Named(x.Msg.Params):
 		if o := p.asked(ctx, x, func(ctx context.Context, h *task.Handle) dispatch.Outcome {
 			return p.llCall(ctx, x, state, request(x, &sessionTask{session: state, x: x, h: h}))
 		}); !o.IsZero() {

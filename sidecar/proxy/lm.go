@@ -130,7 +130,7 @@ func (s *lmSession) errand(x *dispatch.Exchange) (*errand, error) {
 		p:         s.p,
 		conv:      s.conv,
 		principal: s.s.Principal(),
-		envelope:  envelope,
+		envelope:  func() []byte { return envelope },
 		request:   peer.Request{Method: x.Msg.Method, Params: params, Token: token, Value: &lmCall{s: s, x: x}},
 	}, nil
 }

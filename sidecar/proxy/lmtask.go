@@ -170,7 +170,7 @@ func (p *Proxy) lmTaskCall(ctx context.Context, e *errand, method string, id, an
 	if answers != nil {
 		params = append(append(params, `,"inputResponses":`...), answers...)
 	}
-	params = append(append(append(params, `,"_meta":`...), e.envelope...), '}')
+	params = append(append(append(params, `,"_meta":`...), e.envelope()...), '}')
 	about := *e
 	about.request = peer.Request{Method: method, Params: params}
 	return about.run(ctx)

@@ -80,7 +80,7 @@ func (p *Proxy) mmErrand(x *dispatch.Exchange, conv upstream.Conversation) (*err
 		p:         p,
 		conv:      conv,
 		principal: x.Principal(),
-		envelope:  bareEnvelope(x.Msg.Meta),
+		envelope:  func() []byte { return bareEnvelope(x.Msg.Meta) },
 		fields:    x.Fields(),
 		request: peer.Request{
 			Method: x.Msg.Method,

@@ -49,8 +49,7 @@ func metaEdits(meta []byte, p mcp.Profile, token bool) (edits []strictjson.Edit,
 	}
 	kept := false
 	strictjson.Each(meta, func(key, _ []byte) bool {
-		name := string(key)
-		if envelope(p, name) || name == mcp.MetaProgressToken && !token {
+		if name := envelope(p, key, token); name != "" {
 			edits = append(edits, strictjson.Delete("_meta", name))
 		} else {
 			kept = true
@@ -63,16 +62,19 @@ func metaEdits(meta []byte, p mcp.Profile, token bool) (edits []strictjson.Edit,
 	return []strictjson.Edit{strictjson.Delete("_meta")}, true
 }
 
-// envelope lists the keys that describe a modern request itself.
-func envelope(p mcp.Profile, key string) bool {
-	if p.Handshake || broken.Rule("B5.1") {
-		return false
+// envelope is the name of a key that describes the request itself, or of a
+// progress token that is not passed on; "" for any other.
+func envelope(p mcp.Profile, key []byte, token bool) string {
+	own := !p.Handshake && !broken.Rule("B5.1")
+	for _, name := range [...]string{mcp.MetaProtocolVersion, mcp.MetaClientInfo, mcp.MetaClientCapabilities, mcp.MetaLogLevel, mcp.MetaSubscriptionID} {
+		if own && string(key) == name {
+			return name
+		}
 	}
-	switch key {
-	case mcp.MetaProtocolVersion, mcp.MetaClientInfo, mcp.MetaClientCapabilities, mcp.MetaLogLevel, mcp.MetaSubscriptionID:
-		return true
+	if string(key) == mcp.MetaProgressToken && !token {
+		return mcp.MetaProgressToken
 	}
-	return false
+	return ""
 }
 
 // paramEdits removes or mends single members of params.

@@ -99,6 +99,13 @@ func (e *Endpoint) Error(x *dispatch.Exchange, err error) *jsonrpc.Error {
 	return task.RPC(err)
 }
 
+// Named reports whether params have the member that asks for a task; Wanted says
+// what is in it.
+func Named(params []byte) bool {
+	_, ok := strictjson.Get(params, "task")
+	return ok
+}
+
 // Wanted reads the task member of a request of 2025-11-25: whether there is
 // one, and the time to live that it wishes.
 func Wanted(params []byte) (spec task.Spec, wanted bool, refusal *jsonrpc.Error) {
