@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -62,12 +63,17 @@ type ParseError struct {
 	cause   error
 }
 
-// Error implements error. The text does not quote the message.
+// Error implements error. The text does not quote the message. Message has the
+// kind of what is behind it already; what is added is the rest of that.
 func (e *ParseError) Error() string {
-	if e.cause != nil {
-		return e.Message + ": " + e.cause.Error()
+	var scan *strictjson.Error
+	switch {
+	case !errors.As(e.cause, &scan):
+		return e.Message
+	case scan.Detail != "":
+		return fmt.Sprintf("%s: %s (byte %d)", e.Message, scan.Detail, scan.Offset)
 	}
-	return e.Message
+	return fmt.Sprintf("%s (byte %d)", e.Message, scan.Offset)
 }
 
 // Unwrap gives the *strictjson.Error behind it, if that is what it was.

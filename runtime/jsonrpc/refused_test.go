@@ -25,6 +25,23 @@ func TestRefusedJSONSaysWhy(t *testing.T) {
 		if said := parse.RPC().Message; !strings.Contains(said, want) || strings.Contains(said, "secret") {
 			t.Errorf("%.30s: %s, want %s", params, said, want)
 		}
+		if said := err.Error(); strings.Count(said, want) != 1 || !strings.Contains(said, "(byte ") || !errors.Is(err, parse.Unwrap()) {
+			t.Errorf("%.30s: for logs %s", params, said)
+		}
+	}
+}
+
+// Logs say each thing once.
+func TestErrorsForLogs(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1,"a":2}`: "message refused: duplicate member name (byte 7)",
+		`{"a":}`:        "body is not valid JSON (byte 5)",
+		`{} 1`:          "body is not valid JSON: text after the value (byte 3)",
+		`[]`:            "message is not a JSON object",
+	} {
+		if _, err := jsonrpc.Parse([]byte(text), strictjson.FromClient); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 
