@@ -245,6 +245,7 @@ func TestLogsCannotBeForged(t *testing.T) {
 	}
 }
 
+// W18.11: calls are logged.
 func TestAccessLogLevelsAndBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer

@@ -38,7 +38,7 @@ func podOf(t *testing.T, s *v1alpha1.McpServer) corev1.PodTemplateSpec {
 }
 
 // D14: every pod passes Pod Security restricted, judged by the evaluator that
-// the API server's own admission uses.
+// the API server's own admission uses. W18.11: what a stdio workload runs in.
 func TestPodsPassRestricted(t *testing.T) {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
@@ -202,7 +202,7 @@ func TestOnlyTheSidecarSeesTheKeys(t *testing.T) {
 }
 
 // R15: whatever the user mounts or sets, home and temporary folder are
-// writable and each path is mounted once.
+// writable and each path is mounted once. W18.11: nothing else is.
 func TestWritablePlaces(t *testing.T) {
 	for seed := range uint64(manyServers) {
 		s := generate(seed)

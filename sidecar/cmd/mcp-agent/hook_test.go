@@ -121,7 +121,7 @@ func TestHooksAsTheKubeletRunsThem(t *testing.T) { // O3
 	})
 }
 
-func TestAnotherUserCannotDrainThePodOrPoseAsTheSidecar(t *testing.T) { // O3, O9
+func TestAnotherUserCannotDrainThePodOrPoseAsTheSidecar(t *testing.T) { // O3, O9, W18.11
 	if os.Getuid() != 0 {
 		if testing.Short() {
 			t.Skip("needs root to become another user")
