@@ -106,8 +106,7 @@ func TestGetClosedTwentyTimes(t *testing.T) {
 		c := f.talks(t, s.url)
 		ctx := bounded(t)
 		for range 20 {
-			eventually(ctx, t, "the stream is open", func() bool { return s.seen.gets.Load() == 1 })
-			s.cut.cut()
+			eventually(ctx, t, "the stream is open and breaks", func() bool { return s.seen.breaks() == 1 })
 			eventually(ctx, t, "the stream is closed", func() bool { return s.seen.gets.Load() == 0 })
 		}
 		c.goesOn("test_simple_text", nil, "This is a simple text response")
