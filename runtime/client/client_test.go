@@ -282,6 +282,26 @@ func TestAListWithoutEnd(t *testing.T) { // R2
 	}
 }
 
+// P18: nor one of large pages.
+func TestAListWithoutMeasure(t *testing.T) {
+	n, pad := 0, strings.Repeat("x", 4<<20)
+	s := start(t, func(w http.ResponseWriter, _ *http.Request, m *jsonrpc.Message) {
+		if m.Method == "server/discover" {
+			reply(w, 200, m, discovered)
+			return
+		}
+		n++
+		reply(w, 200, m, fmt.Sprintf(`"result":{"tools":[{"name":"t%d","description":"%s"}],"nextCursor":"%d"}`, n, pad, n))
+	})
+	c, err := s.connect(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ListTools(t.Context()); err == nil || n != 16 {
+		t.Errorf("%d pages, %v", n, err)
+	}
+}
+
 const annotated = `{"name":"q","inputSchema":{"type":"object","properties":{
 	"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"f":{"type":"boolean","x-mcp-header":"F"},
 	"in":{"type":"object","properties":{"x-mcp-header":{"type":"string","x-mcp-header":"Deep"}}}}}}`

@@ -182,10 +182,15 @@ func (n *negotiation) goOlder() bool {
 }
 
 // refusesPost reads a refused initialize: a server of HTTP+SSE knows no POST
-// here (W13.7, P34).
+// here, and says so in whatever words, but not in those of a modern one (W13.7,
+// P34).
 func refusesPost(err error) bool {
 	status := statusOf(err)
-	return rpcError(err) == nil && status >= 400 && !passing(status)
+	if status < 400 || passing(status) {
+		return false
+	}
+	rpc := rpcError(err)
+	return rpc == nil || rpc.Code != mcp.CodeUnsupportedRevision && rpc.Code != mcp.CodeHeaderMismatch && rpc.Code != mcp.CodeMissingCapability
 }
 
 // probe is discover with a bound where silence is an answer.

@@ -89,11 +89,20 @@ func TestSessionGone(t *testing.T) {
 // W13.7, P34: a server that knows no POST at its address is spoken to over
 // HTTP+SSE.
 func TestFallbackToHTTPSSE(t *testing.T) {
+	for name, refuse := range map[string]func(w http.ResponseWriter){
+		"in plain text":       func(w http.ResponseWriter) { http.Error(w, "GET only", http.StatusMethodNotAllowed) },
+		"in the words of RPC": func(w http.ResponseWriter) { stranger(w, http.StatusMethodNotAllowed) },
+	} {
+		t.Run(name, func(t *testing.T) { fallsBack(t, refuse) })
+	}
+}
+
+func fallsBack(t *testing.T, refuse func(w http.ResponseWriter)) {
 	events := make(chan string, 16)
 	web := start(t, func(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message) {
 		switch {
 		case r.Method == http.MethodPost && r.URL.Path == "/mcp":
-			http.Error(w, "GET only", http.StatusMethodNotAllowed)
+			refuse(w)
 		case r.Method == http.MethodGet:
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, "event: endpoint\ndata: /say?sessionId=1\n\n")

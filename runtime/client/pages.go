@@ -11,8 +11,11 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
-// maxPages bounds a list (R2).
-const maxPages = 1000
+// maxPages and maxListBytes bound a list (R2, P18).
+const (
+	maxPages     = 1000
+	maxListBytes = 64 << 20
+)
 
 // list is one paginated method with the way its items are read.
 type list[T any] struct {
@@ -50,6 +53,7 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 func (c *Client) pages(ctx context.Context, method, list string, opts callOptions, each func(item []byte) bool) error {
 	var params, before []byte
 	cursors := map[string]bool{}
+	total := 0
 	for range maxPages {
 		r := &request{method: method, params: params, opts: opts, tasks: method == mcp.MethodTasksList}
 		page, err := c.converse(ctx, r)
@@ -58,6 +62,9 @@ func (c *Client) pages(ctx context.Context, method, list string, opts callOption
 		}
 		if before != nil && bytes.Equal(page, before) {
 			return nil
+		}
+		if total += len(page); total > maxListBytes {
+			return fmt.Errorf("client: %s has more than %d bytes", method, maxListBytes)
 		}
 		before = page
 		items, _ := strictjson.Get(page, list)
