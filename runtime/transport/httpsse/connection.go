@@ -35,8 +35,7 @@ type connection struct {
 	bucket    string // whose connections are counted together (P22)
 	st        *stream.Stream
 	talk      *duplex.Conn
-	buf       []byte
-	err       error // of the network
+	out       edge.Events
 }
 
 // get opens a stream and serves it until it ends.
@@ -52,7 +51,7 @@ func (q *request) get() *edge.Denial {
 	if err != nil {
 		return unavailable(hook.RejectSession, "no key for session ids")
 	}
-	c := &connection{request: q, key: hex.EncodeToString(random[:]), principal: q.identity.Name(), bucket: q.bucket()}
+	c := &connection{request: q, key: hex.EncodeToString(random[:]), principal: q.identity.Name(), bucket: edge.Bucket(q.identity, q.r, q.s.Client), out: edge.Events{Answer: &q.Answer}}
 	if c.st, err = q.s.streams.New("", nil); err != nil {
 		return unavailable(hook.RejectStreamLimit, "too many streams")
 	}
@@ -87,14 +86,9 @@ func (c *connection) endpoint(token string) []byte {
 
 // pump writes the stream until it ends or the client goes, and returns why.
 func (c *connection) pump(reader *stream.Reader, token string) error {
-	h := c.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache, no-transform") // R18
-	h.Set("X-Accel-Buffering", "no")
-	c.finishHead()
-	c.w.WriteHeader(http.StatusOK)
-	c.buf = sse.AppendEvent(c.buf, "endpoint", "", c.endpoint(token))
-	c.flush()
+	c.StreamHead()
+	c.out.Buf = sse.AppendEvent(c.out.Buf, "endpoint", "", c.endpoint(token))
+	c.out.Flush()
 
 	ctx, stop := auth.UntilExpiry(c.r.Context(), c.identity)
 	defer stop()
@@ -102,26 +96,26 @@ func (c *connection) pump(reader *stream.Reader, token string) error {
 	defer keepAlive.Stop()
 	handshake := time.NewTimer(c.settings.Handshake)
 	defer handshake.Stop()
-	for c.err == nil {
+	for c.out.Err == nil {
 		events, end := reader.Take()
 		for _, e := range events {
-			c.buf = sse.AppendEvent(c.buf, "message", "", e.Data)
+			c.out.Buf = sse.AppendEvent(c.out.Buf, "message", "", e.Data)
 		}
-		if len(c.buf) > 0 {
-			c.flush()
+		if len(c.out.Buf) > 0 {
+			c.out.Flush()
 			keepAlive.Reset(c.settings.KeepAlive)
 		}
 		switch {
-		case c.err != nil:
-			return c.err
+		case c.out.Err != nil:
+			return c.out.Err
 		case end != nil:
 			return end
 		}
 		select {
 		case <-reader.Ready():
 		case <-keepAlive.C:
-			c.buf = sse.AppendComment(c.buf, "keep-alive")
-			c.flush()
+			c.out.Buf = sse.AppendComment(c.out.Buf, "keep-alive")
+			c.out.Flush()
 			keepAlive.Reset(c.settings.KeepAlive)
 		case <-handshake.C:
 			if c.talk.Session() == nil {
@@ -131,26 +125,7 @@ func (c *connection) pump(reader *stream.Reader, token string) error {
 			return context.Cause(ctx)
 		}
 	}
-	return c.err
-}
-
-// maxKept is the largest write buffer that a connection keeps.
-const maxKept = 64 << 10
-
-// flush writes what is buffered, within the write deadline, through to the
-// network.
-func (c *connection) flush() {
-	if c.err != nil {
-		return
-	}
-	c.writeDeadline()
-	if _, c.err = c.w.Write(c.buf); c.err == nil {
-		c.err = c.rc.Flush()
-	}
-	c.buf = c.buf[:0]
-	if cap(c.buf) > maxKept {
-		c.buf = nil
-	}
+	return c.out.Err
 }
 
 func streamEnd(end error) hook.StreamEnd {

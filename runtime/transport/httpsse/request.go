@@ -2,10 +2,7 @@ package httpsse
 
 import (
 	"encoding/hex"
-	"errors"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
@@ -24,10 +21,9 @@ var single = []string{headerVersion, "Content-Type", "Content-Encoding", "Author
 
 // request is one HTTP request on its way through the checks.
 type request struct {
+	edge.Answer
 	s        *Server
-	w        http.ResponseWriter
 	r        *http.Request
-	rc       *http.ResponseController
 	settings Settings
 	identity *auth.Identity
 }
@@ -35,7 +31,7 @@ type request struct {
 // serve runs the checks in the order of W16: edge, method, who, and then what
 // the method does.
 func (q *request) serve() *edge.Denial {
-	if denial := edge.Admit(q.w.Header(), q.r, q.settings.AllowedOrigins); denial != nil {
+	if denial := edge.Admit(q.W.Header(), q.r, q.settings.AllowedOrigins); denial != nil {
 		return denial
 	}
 	if name, twice := edge.Repeated(q.r.Header, single, ""); twice {
@@ -43,9 +39,8 @@ func (q *request) serve() *edge.Denial {
 	}
 	switch q.r.Method {
 	case http.MethodOptions:
-		edge.Preflight(q.w.Header(), q.r, methods)
-		q.finishHead()
-		q.w.WriteHeader(http.StatusNoContent)
+		edge.Preflight(q.W.Header(), q.r, methods)
+		q.NoContent()
 		return nil
 	case http.MethodGet, http.MethodPost:
 	default:
@@ -71,29 +66,7 @@ func (q *request) authenticate() *edge.Denial {
 		q.identity = identity
 		return nil
 	}
-	var denied *auth.Denied
-	if !errors.As(err, &denied) {
-		denied = &auth.Denied{Status: http.StatusUnauthorized, Message: "not authenticated"}
-	}
-	d := invalid(denied.Status, hook.RejectAuth, denied.Message)
-	d.Close = true
-	if denied.Challenge != "" {
-		d.Header = append(d.Header, [2]string{"WWW-Authenticate", denied.Challenge})
-	}
-	if denied.RetryAfter > 0 {
-		d.Header = append(d.Header, [2]string{"Retry-After", strconv.FormatInt(int64((denied.RetryAfter+time.Second-1)/time.Second), 10)})
-	}
-	return d
-}
-
-// bucket is whom a limit per principal counts together: the anonymous by their
-// address (P22).
-func (q *request) bucket() string {
-	client := q.s.Client
-	if client == nil {
-		client = auth.Proxies(nil).Client
-	}
-	return auth.Bucket(q.identity, client(q.r))
+	return edge.Stranger(err)
 }
 
 // post takes one message for the session that the query names. The answer to a
@@ -115,17 +88,15 @@ func (q *request) post() *edge.Denial {
 	if denial := edge.MediaType(q.r.Header); denial != nil {
 		return denial
 	}
-	body, denial := edge.Read(q.rc, q.r, edge.Limits{Bytes: q.settings.MaxBodyBytes, Time: q.settings.BodyTimeout, Budget: q.s.Budget})
+	body, denial := edge.Read(q.Control, q.r, edge.Limits{Bytes: q.settings.MaxBodyBytes, Time: q.settings.BodyTimeout, Budget: q.s.Budget})
 	if denial != nil {
 		return denial
 	}
 	if err := c.talk.ReceiveFrom(q.identity, body.Data, body.Release); err != nil {
-		q.writeJSON(http.StatusBadRequest, c.talk.Unreadable(err))
+		q.JSON(http.StatusBadRequest, c.talk.Unreadable(err))
 		return nil
 	}
-	q.finishHead()
-	q.w.Header().Set("Content-Length", "0")
-	q.w.WriteHeader(http.StatusAccepted)
+	q.Accepted()
 	return nil
 }
 
@@ -133,9 +104,9 @@ func (q *request) post() *edge.Denial {
 // JSON-RPC message, which tells it to look for the older transport (W13.7).
 func (q *request) noSuchPost() *edge.Denial {
 	q.s.Observer.Reject(hook.RejectMethod)
-	q.finishHead()
-	q.w.Header().Set("Allow", "GET")
-	http.Error(q.w, "POST goes where the endpoint event of a GET says", http.StatusMethodNotAllowed)
+	q.FinishHead()
+	q.W.Header().Set("Allow", "GET")
+	http.Error(q.W, "POST goes where the endpoint event of a GET says", http.StatusMethodNotAllowed)
 	return nil
 }
 
@@ -164,40 +135,5 @@ func unavailable(reason hook.Reason, text string) *edge.Denial {
 
 func (q *request) refuse(d *edge.Denial) {
 	q.s.Observer.Reject(d.Reason)
-	h := q.w.Header()
-	for _, field := range d.Header {
-		h.Set(field[0], field[1])
-	}
-	if d.Close {
-		h.Set("Connection", "close")
-	}
-	q.writeJSON(d.Status, jsonrpc.EncodeError(jsonrpc.ID{}, &jsonrpc.Error{Code: d.Code, Message: d.Text}))
-}
-
-func (q *request) writeJSON(status int, body []byte) {
-	h := q.w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	q.finishHead()
-	q.w.WriteHeader(status)
-	_, _ = q.w.Write(body) // a client that has gone misses nothing more
-}
-
-// finishHead adds what every answer carries and bounds its first write.
-func (q *request) finishHead() {
-	q.writeDeadline()
-	if q.s.draining.Load() {
-		q.w.Header().Set("Connection", "close")
-	}
-}
-
-// writeDeadline renews the deadline of the connection for the next write
-// (P33.10).
-func (q *request) writeDeadline() {
-	_ = q.rc.SetWriteDeadline(time.Now().Add(q.settings.WriteTimeout))
-}
-
-func (q *request) endWrites() {
-	_ = q.rc.Flush()
-	_ = q.rc.SetWriteDeadline(time.Time{})
+	q.Refuse(d, jsonrpc.ID{})
 }

@@ -132,8 +132,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not found", http.StatusNotFound)
 		return
 	}
-	q := &request{s: s, w: w, r: r, rc: http.NewResponseController(w), settings: s.settings()}
-	defer q.endWrites()
+	q := &request{s: s, r: r, settings: s.settings()}
+	q.Answer = edge.Answer{W: w, Control: http.NewResponseController(w), WriteTimeout: q.settings.WriteTimeout, Draining: &s.draining}
+	defer q.End()
 	if refusal := q.serve(); refusal != nil {
 		q.refuse(refusal)
 	}

@@ -53,7 +53,7 @@ func (p *posted) batch() *refusal {
 	}
 	if len(requests) == 0 {
 		l.Leave()
-		p.accepted() // W12.2
+		p.Accepted() // W12.2
 		return nil
 	}
 	refusal = p.batched(l, requests)

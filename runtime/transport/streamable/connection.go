@@ -3,7 +3,6 @@ package streamable
 import (
 	"errors"
 	"io"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/session"
 	"github.com/fairlead-dev/fairlead/runtime/sse"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
+	"github.com/fairlead-dev/fairlead/runtime/transport/internal/edge"
 )
 
 // primeName is the event by which streams of revisions that choke on empty
@@ -25,44 +25,29 @@ type connection struct {
 	*request
 	handle string
 	wire   mcp.Wire
-	buf    []byte
-	err    error
+	out    edge.Events
 }
 
 func (q *request) connect() *connection {
-	return &connection{request: q}
-}
-
-// streamHead sets the fields of every event stream, in every revision (R18).
-func (q *request) streamHead() {
-	h := q.w.Header()
-	h.Set("Content-Type", typeStream)
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no")
-	q.finishHead()
-}
-
-func (c *connection) head() {
-	c.streamHead()
-	c.w.WriteHeader(http.StatusOK)
+	return &connection{request: q, out: edge.Events{Answer: &q.Answer}}
 }
 
 // event buffers an event; id is a sequence number as text, or empty.
 func (c *connection) event(id string, data []byte) {
-	c.buf = sse.AppendEvent(c.buf, "", id, data)
+	c.out.Buf = sse.AppendEvent(c.out.Buf, "", id, data)
 }
 
 // prime buffers an event that brings a fresh id and the time to come back
 // after, should the connection end early, by whoever's hand (W9.5, SEP-1699).
 func (c *connection) prime(seq uint64) {
 	if c.wire.Retry {
-		c.buf = sse.AppendRetry(c.buf, retryMS)
+		c.out.Buf = sse.AppendRetry(c.out.Buf, retryMS)
 	}
 	switch c.wire.Priming {
 	case mcp.PrimeEmpty:
-		c.buf = sse.AppendEvent(c.buf, "", c.id(seq), nil)
+		c.out.Buf = sse.AppendEvent(c.out.Buf, "", c.id(seq), nil)
 	case mcp.PrimeNamed:
-		c.buf = sse.AppendEvent(c.buf, primeName, c.id(seq), []byte("{}"))
+		c.out.Buf = sse.AppendEvent(c.out.Buf, primeName, c.id(seq), []byte("{}"))
 	}
 }
 
@@ -73,45 +58,13 @@ func (c *connection) id(seq uint64) string {
 	return c.handle + "." + strconv.FormatUint(seq, 10)
 }
 
-// maxKept is the largest write buffer that a connection keeps.
-const maxKept = 64 << 10
-
-// flush writes what is buffered, within the write deadline, through to the
-// network.
-func (c *connection) flush() {
-	if c.err != nil {
-		return
-	}
-	c.writeDeadline()
-	if _, c.err = c.w.Write(c.buf); c.err == nil {
-		c.err = c.rc.Flush()
-	}
-	c.buf = c.buf[:0]
-	if cap(c.buf) > maxKept {
-		c.buf = nil
-	}
-}
-
-// writeDeadline renews the deadline of the connection for the next write:
-// streams live as long as each write is taken in time (P33.10).
-func (q *request) writeDeadline() {
-	_ = q.rc.SetWriteDeadline(time.Now().Add(q.settings.WriteTimeout))
-}
-
-// endWrites flushes what the handler wrote and takes the deadline off the
-// connection, which may be used again by whatever comes next on it.
-func (q *request) endWrites() {
-	_ = q.rc.Flush()
-	_ = q.rc.SetWriteDeadline(time.Time{})
-}
-
 // pump writes a stream until it ends or the client goes, and returns why. The
 // head and whatever is buffered go out with the first write.
 func (c *connection) pump(reader *stream.Reader, st *stream.Stream) error {
 	if reader.Prime > 0 {
 		c.prime(reader.Prime)
 	}
-	c.head()
+	c.StreamHead()
 	keepAlive := time.NewTimer(c.settings.KeepAlive)
 	defer keepAlive.Stop()
 	for first := true; ; first = false {
@@ -122,23 +75,23 @@ func (c *connection) pump(reader *stream.Reader, st *stream.Stream) error {
 		if end != nil {
 			c.last(end, st)
 		}
-		if len(c.buf) > 0 || first {
-			c.flush()
+		if len(c.out.Buf) > 0 || first {
+			c.out.Flush()
 			keepAlive.Reset(c.settings.KeepAlive)
 		}
 		switch {
-		case c.err != nil:
-			return c.err
+		case c.out.Err != nil:
+			return c.out.Err
 		case end != nil:
 			return end
 		}
 		select {
 		case <-reader.Ready():
 		case <-keepAlive.C:
-			c.buf = sse.AppendComment(c.buf, "keep-alive")
-			c.flush()
-			if c.err != nil {
-				return c.err
+			c.out.Buf = sse.AppendComment(c.out.Buf, "keep-alive")
+			c.out.Flush()
+			if c.out.Err != nil {
+				return c.out.Err
 			}
 			keepAlive.Reset(c.settings.KeepAlive)
 		case <-c.r.Context().Done():
@@ -197,7 +150,7 @@ func (a *answer) follow(st *stream.Stream) {
 	kind := hook.StreamPost
 	if a.method.Listening {
 		kind = hook.StreamListen
-		c.buf = sse.AppendComment(c.buf, "ok") // P4
+		c.out.Buf = sse.AppendComment(c.out.Buf, "ok") // P4
 	}
 	end := c.watch(kind, reader, st)
 	if a.wire.DisconnectCancels && !errors.Is(end, io.EOF) {

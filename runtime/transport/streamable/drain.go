@@ -76,10 +76,5 @@ func (s *Server) Cut(cause error) {
 // ends. It does not close listeners.
 func (s *Server) Shutdown(ctx context.Context, cause error) error {
 	s.Cut(cause)
-	select {
-	case <-s.requests.Idle():
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return s.requests.Wait(ctx)
 }

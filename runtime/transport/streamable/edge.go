@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
-	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/transport/internal/edge"
 )
 
@@ -26,7 +25,7 @@ const methods = "POST, GET, DELETE, OPTIONS"
 // edge checks what is decided before anything is read: Host and Origin (W17),
 // fields that come twice, tokens in the query (W38.3).
 func (q *request) edge() *refusal {
-	if denial := edge.Admit(q.w.Header(), q.r, q.settings.AllowedOrigins); denial != nil {
+	if denial := edge.Admit(q.W.Header(), q.r, q.settings.AllowedOrigins); denial != nil {
 		return denied(denial)
 	}
 	if oversized(q.r.Header) {
@@ -54,17 +53,16 @@ func oversized(h http.Header) bool {
 
 // denied is a refusal of the edge.
 func denied(d *edge.Denial) *refusal {
-	return &refusal{status: d.Status, reason: d.Reason, header: d.Header, close: d.Close, err: &jsonrpc.Error{Code: d.Code, Message: d.Text}}
+	return &refusal{Denial: *d}
 }
 
 // preflight answers OPTIONS.
 func (q *request) preflight() {
-	edge.Preflight(q.w.Header(), q.r, methods)
-	q.finishHead()
-	q.w.WriteHeader(http.StatusNoContent)
+	edge.Preflight(q.W.Header(), q.r, methods)
+	q.NoContent()
 }
 
 // read takes the body.
 func (q *request) read() (*edge.Body, *edge.Denial) {
-	return edge.Read(q.rc, q.r, edge.Limits{Bytes: q.settings.MaxBodyBytes, Time: q.settings.BodyTimeout, Budget: q.s.Budget})
+	return edge.Read(q.Control, q.r, edge.Limits{Bytes: q.settings.MaxBodyBytes, Time: q.settings.BodyTimeout, Budget: q.s.Budget})
 }

@@ -16,24 +16,23 @@ func (a *answer) finish() {
 	if a.silence != nil {
 		// P16: a cancelled request ends as an empty event stream, never as
 		// 202 or 204, whatever the client accepts.
-		a.streamHead()
-		a.w.WriteHeader(http.StatusOK)
+		a.StreamHead()
 		return
 	}
 	if a.msg.Method == mcp.MethodInitialize && a.outcome.Err != nil {
-		a.w.Header().Del(headerSession)
+		a.W.Header().Del(headerSession)
 	}
 	status := a.status(a.outcome)
 	if refused := refusalOf(a.outcome); refused != nil { // W38.9
 		status = refused.Code.Status()
-		a.w.Header().Set("WWW-Authenticate", a.s.challenge(refused))
+		a.W.Header().Set("WWW-Authenticate", a.s.challenge(refused))
 	}
 	listened := a.method.Listening && a.outcome.Err == nil // a stream, however short
 	if a.accepts.json && !listened || status != http.StatusOK {
 		if status == http.StatusServiceUnavailable {
-			a.w.Header().Set("Retry-After", "1")
+			a.W.Header().Set("Retry-After", "1")
 		}
-		a.writeJSON(status, encode(a.msg.ID, a.outcome))
+		a.JSON(status, encode(a.msg.ID, a.outcome))
 		return
 	}
 	a.single()
@@ -83,21 +82,21 @@ func (a *answer) status(o dispatch.Outcome) int {
 // event. It cannot break off in between, so it needs no ids.
 func (a *answer) single() {
 	c := a.connect()
-	c.head()
+	c.StreamHead()
 	c.event("", strictjson.OneLine(encode(a.msg.ID, a.outcome)))
-	c.flush()
+	c.out.Flush()
 }
 
 // answer answers a request that needed no work.
 func (p *posted) answer(message []byte) {
 	if p.accepts.json {
-		p.writeJSON(http.StatusOK, message)
+		p.JSON(http.StatusOK, message)
 		return
 	}
 	c := p.connect()
-	c.head()
+	c.StreamHead()
 	c.event("", message)
-	c.flush()
+	c.out.Flush()
 }
 
 // encode makes the response of an outcome.

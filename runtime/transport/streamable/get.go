@@ -112,7 +112,7 @@ func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint
 	c := q.connect()
 	c.handle, c.wire = st.Handle(), l.Profile().On(mcp.Streamable)
 	if !broken.Rule("P4") {
-		c.buf = sse.AppendComment(c.buf, "ok") // P4: the head goes out at once
+		c.out.Buf = sse.AppendComment(c.out.Buf, "ok") // P4: the head goes out at once
 	}
 	l.Ready()
 	l.Arrived()
@@ -142,7 +142,7 @@ const lastWord = math.MaxUint64
 func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream, after uint64) *refusal {
 	c := q.connect()
 	c.handle, c.wire = handle.token, l.Profile().On(mcp.Streamable)
-	c.buf = sse.AppendComment(c.buf, "ok")
+	c.out.Buf = sse.AppendComment(c.out.Buf, "ok")
 	if st != nil {
 		reader, err := st.Attach(after)
 		if err == nil {
@@ -159,12 +159,12 @@ func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream
 		return methodNotAllowed("POST")
 	}
 	q.s.Observer.Replay(hook.ReplayLost)
-	c.head()
+	c.StreamHead()
 	if handle.Request != "" && !broken.Rule("P2") {
 		lost := jsonrpc.Errorf(jsonrpc.CodeInternal, "the stream of this request is lost").WithReason(mcp.ReasonStreamLost)
 		c.event(c.id(lastWord), jsonrpc.EncodeError(jsonrpc.RawID(handle.Request), lost))
 	}
-	c.flush()
+	c.out.Flush()
 	return nil
 }
 
@@ -178,7 +178,6 @@ func (q *request) delete() *refusal {
 		return refusal
 	}
 	l.End(hook.EndDeleted, dispatch.ErrCancelled)
-	q.finishHead()
-	q.w.WriteHeader(http.StatusNoContent)
+	q.NoContent()
 	return nil
 }

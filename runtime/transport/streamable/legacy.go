@@ -80,7 +80,7 @@ func (p *posted) inbound() *refusal {
 	}
 	defer l.Leave()
 	l.Receive(p.msg, p.identity)
-	p.accepted()
+	p.Accepted()
 	return nil
 }
 
@@ -152,6 +152,6 @@ func (p *posted) initialize() (kept bool, refusal *refusal) {
 		return false, unavailable(reason, err.Error()).about(p.msg.ID)
 	}
 	l := p.s.dispatcher.Adopt(sess)
-	p.w.Header().Set(headerSession, id)
+	p.W.Header().Set(headerSession, id)
 	return p.open(l)
 }

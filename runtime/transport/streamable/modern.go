@@ -46,7 +46,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 		if broken.Rule("W14.12") {
 			status = http.StatusOK
 		}
-		p.writeJSON(status, encode(p.msg.ID, o))
+		p.JSON(status, encode(p.msg.ID, o))
 		return false, nil
 	}
 	if raw, ok := strictjson.Get(p.msg.Meta, mcp.MetaLogLevel); ok {
@@ -66,7 +66,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 func (p *posted) notice(header string) {
 	profile, _ := mcp.Lookup(header)
 	p.s.dispatcher.Take(p.r.Context(), dispatch.Request{Msg: p.msg, Profile: profile, Principal: p.principal, Identity: p.identity, Caller: p}, nil)
-	p.accepted()
+	p.Accepted()
 }
 
 // envelope checks the rest of the required metadata (W6.5, W6.6) and returns
@@ -215,7 +215,7 @@ func (p *posted) unsupported(requested string) *refusal {
 		data = strictjson.Quote(data, revision)
 	}
 	data = append(data, `],"requested":`...)
-	f.err.Data = append(strictjson.Quote(data, requested), '}')
+	f.Data = append(strictjson.Quote(data, requested), '}')
 	return f
 }
 

@@ -178,8 +178,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.sse.ServeHTTP(w, r)
 		return
 	}
-	q := &request{s: s, w: w, r: r, rc: http.NewResponseController(w), settings: s.settings()}
-	defer q.endWrites()
+	q := &request{s: s, r: r, settings: s.settings()}
+	q.Answer = edge.Answer{W: w, Control: http.NewResponseController(w), WriteTimeout: q.settings.WriteTimeout, Draining: &s.draining}
+	defer q.End()
 	if refusal := q.edge(); refusal != nil {
 		q.refuse(refusal)
 		return
@@ -196,10 +197,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // request is one HTTP request on its way through the checks.
 type request struct {
+	edge.Answer
 	s         *Server
-	w         http.ResponseWriter
 	r         *http.Request
-	rc        *http.ResponseController
 	settings  Settings
 	principal string
 	identity  *auth.Identity
@@ -207,11 +207,7 @@ type request struct {
 
 // Bucket implements dispatch.Caller.
 func (q *request) Bucket() string {
-	client := q.s.Client
-	if client == nil {
-		client = auth.Proxies(nil).Client
-	}
-	return auth.Bucket(q.identity, client(q.r))
+	return edge.Bucket(q.identity, q.r, q.s.Client)
 }
 
 func (q *request) serve() {

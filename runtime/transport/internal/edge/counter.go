@@ -1,6 +1,9 @@
 package edge
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // Counter counts the requests of a front that are not over. Unlike a
 // sync.WaitGroup it may be entered while somebody waits. The zero value works.
@@ -41,4 +44,15 @@ func (c *Counter) Idle() <-chan struct{} {
 	}
 	c.none = none
 	return none
+}
+
+// Wait waits until nothing is going on, or until ctx ends; the error is its
+// cause.
+func (c *Counter) Wait(ctx context.Context) error {
+	select {
+	case <-c.Idle():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

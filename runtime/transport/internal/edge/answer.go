@@ -1,0 +1,112 @@
+package edge
+
+import (
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+)
+
+// Answer writes the answer to one request, each write within WriteTimeout:
+// answers live as long as each write is taken in time (P33.10). It is used by
+// the goroutine of the request only. End must be called.
+type Answer struct {
+	W            http.ResponseWriter
+	Control      *http.ResponseController
+	WriteTimeout time.Duration
+	// Draining: connections end with the answer that is on its way.
+	Draining *atomic.Bool
+}
+
+// FinishHead adds what every answer carries and bounds its first write. Call it
+// last before W.WriteHeader.
+func (a *Answer) FinishHead() {
+	a.renew()
+	if a.Draining.Load() {
+		a.W.Header().Set("Connection", "close")
+	}
+}
+
+// renew moves the deadline of the connection for the next write.
+func (a *Answer) renew() { _ = a.Control.SetWriteDeadline(time.Now().Add(a.WriteTimeout)) }
+
+// End flushes what was written and takes the deadline off the connection, which
+// may be used again by whatever comes next on it.
+func (a *Answer) End() {
+	_ = a.Control.Flush()
+	_ = a.Control.SetWriteDeadline(time.Time{})
+}
+
+// JSON writes a whole answer.
+func (a *Answer) JSON(status int, body []byte) {
+	h := a.W.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	a.FinishHead()
+	a.W.WriteHeader(status)
+	_, _ = a.W.Write(body) // a client that has gone misses nothing more
+}
+
+// Accepted answers what gets no message in return.
+func (a *Answer) Accepted() {
+	a.FinishHead()
+	a.W.Header().Set("Content-Length", "0") // or the flush makes it chunked
+	a.W.WriteHeader(http.StatusAccepted)
+}
+
+// NoContent answers what has been done.
+func (a *Answer) NoContent() {
+	a.FinishHead()
+	a.W.WriteHeader(http.StatusNoContent)
+}
+
+// Refuse writes a Denial, about the request with the given id.
+func (a *Answer) Refuse(d *Denial, id jsonrpc.ID) {
+	h := a.W.Header()
+	for _, field := range d.Header {
+		h.Set(field[0], field[1])
+	}
+	if d.Close {
+		h.Set("Connection", "close")
+	}
+	a.JSON(d.Status, jsonrpc.EncodeError(id, &jsonrpc.Error{Code: d.Code, Message: d.Text, Data: d.Data}))
+}
+
+// StreamHead writes the head of an event stream, in every revision (R18).
+func (a *Answer) StreamHead() {
+	h := a.W.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	a.FinishHead()
+	a.W.WriteHeader(http.StatusOK)
+}
+
+// Events are the bytes of an event stream on their way out.
+type Events struct {
+	*Answer
+	// Buf is what the next Flush writes.
+	Buf []byte
+	// Err is why nothing more can be written.
+	Err error
+}
+
+// maxKept is the largest buffer that Events keep.
+const maxKept = 64 << 10
+
+// Flush writes what is buffered, in time, through to the network.
+func (e *Events) Flush() {
+	if e.Err != nil {
+		return
+	}
+	e.renew()
+	if _, e.Err = e.W.Write(e.Buf); e.Err == nil {
+		e.Err = e.Control.Flush()
+	}
+	e.Buf = e.Buf[:0]
+	if cap(e.Buf) > maxKept {
+		e.Buf = nil
+	}
+}
