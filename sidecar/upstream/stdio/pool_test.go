@@ -59,7 +59,7 @@ func TestACrash(t *testing.T) {
 func TestTheIdleClock(t *testing.T) { // P15
 	bubble(t, Config{Idle: 10 * time.Minute}, func(t *testing.T, r *rig) {
 		quiet, listening, busy := r.mustOpen(), r.mustOpen(), r.mustOpen()
-		listening.listening = true
+		listening.listening.Store(true)
 		ctx, stop := context.WithCancel(t.Context())
 		go func() { _, _ = busy.Call(ctx, peer.Request{Method: "hang"}) }()
 		time.Sleep(9 * time.Minute)
@@ -73,7 +73,7 @@ func TestTheIdleClock(t *testing.T) { // P15
 		quiet.wantEnded(t, "closed: idle")
 		time.Sleep(time.Hour)
 		r.wantEnds(EndIdle)
-		listening.listening = false
+		listening.listening.Store(false)
 		stop()
 		time.Sleep(21 * time.Minute)
 		r.wantEnds(EndIdle, EndIdle, EndIdle)
@@ -85,9 +85,9 @@ func TestTheIdleClock(t *testing.T) { // P15
 func TestIdleBeginsWhenListeningEnds(t *testing.T) { // P15, R20
 	bubble(t, Config{Idle: 10 * time.Minute}, func(t *testing.T, r *rig) {
 		s := r.mustOpen()
-		s.listening = true
+		s.listening.Store(true)
 		time.Sleep(2*time.Hour - time.Millisecond)
-		s.listening = false
+		s.listening.Store(false)
 		time.Sleep(10*time.Minute - time.Millisecond)
 		s.wantEnded(t, "")
 		time.Sleep(2 * lookEvery)
@@ -97,9 +97,9 @@ func TestIdleBeginsWhenListeningEnds(t *testing.T) { // P15, R20
 	t.Run("also for one that is to give way", func(t *testing.T) {
 		bubble(t, Config{MaxProcesses: 1, EvictAfter: time.Minute, Hold: 30 * time.Second}, func(t *testing.T, r *rig) {
 			s := r.mustOpen()
-			s.listening = true
+			s.listening.Store(true)
 			time.Sleep(2*time.Hour - time.Millisecond)
-			s.listening = false
+			s.listening.Store(false)
 			time.Sleep(time.Second)
 			if _, err := r.open(t.Context()); !errors.Is(err, upstream.ErrBusy) {
 				t.Errorf("it gave way: %v", err)
@@ -129,7 +129,7 @@ func TestTheBoundOnProcesses(t *testing.T) { // B3.4, P15
 	})
 	t.Run("one that listens or works does not, and initialize is held", func(t *testing.T) {
 		bubble(t, Config{MaxProcesses: 2}, func(t *testing.T, r *rig) {
-			r.mustOpen().listening = true
+			r.mustOpen().listening.Store(true)
 			busy := r.mustOpen()
 			go func() { _, _ = busy.Call(context.Background(), peer.Request{Method: "hang"}) }()
 			time.Sleep(time.Hour)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -222,7 +223,8 @@ func (r *rig) wantEnds(want ...End) {
 // session opens a leg and remembers how it ended.
 type session struct {
 	upstream.Leg
-	listening bool
+	listening atomic.Bool
+	mu        sync.Mutex
 	ended     []string
 }
 
@@ -230,8 +232,12 @@ func (r *rig) open(ctx context.Context) (*session, error) {
 	s := &session{}
 	leg, err := r.OpenSession(ctx, upstream.SessionRequest{
 		Params:    upstream.InitializeParams(upstream.Key{}),
-		Listening: func() bool { return s.listening },
-		Ended:     func(cause error) { s.ended = append(s.ended, cause.Error()) },
+		Listening: s.listening.Load,
+		Ended: func(cause error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.ended = append(s.ended, cause.Error())
+		},
 	})
 	s.Leg = leg
 	return s, err
@@ -249,6 +255,8 @@ func (r *rig) mustOpen() *session {
 func (s *session) wantEnded(t *testing.T, want string) {
 	t.Helper()
 	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if got := strings.Join(s.ended, "; "); got != want {
 		t.Errorf("owner was told %q, want %q", got, want)
 	}

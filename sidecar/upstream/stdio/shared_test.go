@@ -220,7 +220,10 @@ func TestClientsOfASharedProcessSeeOnlyWhatIsTheirs(t *testing.T) {
 		if got := b.call(t, "resources/subscribe", `{"uri":"file:///x"}`); got != "{}" {
 			t.Error(got)
 		}
-		say := func(p *place, line string) { p.call(t, "say", `{"line":`+line+`}`) }
+		say := func(p *place, line string) {
+			p.call(t, "say", `{"line":`+line+`}`)
+			synctest.Wait() // what is said may be heard after the answer
+		}
 		say(a, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		say(a, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///x/part"}}`)
 		say(a, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///xy"}}`)
