@@ -47,7 +47,7 @@ done
 // server plays the workload: it says a URL and lives until it is told to end.
 const server = `#!/bin/sh
 echo "http://127.0.0.1:1/mcp"
-while [ $# -gt 0 ]; do [ "$1" = -record ] && echo '{"from":"ours","message":{"jsonrpc":"2.0","method":"notifications/x"}}' > "$2"; shift; done
+while [ $# -gt 0 ]; do [ "$1" = -record ] && for side in ours theirs; do echo "{\"from\":\"$side\",\"message\":{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}}"; done > "$2"; shift; done
 [ -e @HERE@/crash ] && exit 3
 trap 'exit 0' TERM
 while :; do sleep 0.05; done

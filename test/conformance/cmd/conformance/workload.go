@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
 	"github.com/fairlead-dev/fairlead/test/conformance/suite"
 )
 
@@ -75,8 +76,16 @@ type workload struct {
 	err  error
 	// behind is what a sidecar forwards to, if that is a process of ours.
 	behind *workload
-	// recorded: dir has a recording of all messages.
-	recorded bool
+	// front is between it and its clients, to record; nil for none.
+	front *front
+	// recordings are what was written down of it, to be judged when it has ended.
+	recordings []recorded
+}
+
+// recorded are files of messages, by a pattern, and whose of them are judged.
+type recorded struct {
+	pattern string
+	side    record.Side
 }
 
 // startDelay is what the process may take to listen, endDelay to end.
@@ -94,7 +103,7 @@ func startWorkload(ctx context.Context, o *options, revisions string) (*workload
 	}
 	w, err := launch(ctx, dir, "server of "+what, o.workload, "-http", "127.0.0.1:0", "-revisions", revisions, "-record", filepath.Join(dir, recording))
 	if w != nil {
-		w.recorded = true
+		w.recordings = []recorded{{filepath.Join(dir, recording), record.Ours}}
 	}
 	return w, err
 }
@@ -104,15 +113,26 @@ func startWorkload(ctx context.Context, o *options, revisions string) (*workload
 func startSidecar(ctx context.Context, o *options, back string) (*workload, error) {
 	era, binding, _ := strings.Cut(back, "-")
 	behind, url := (*workload)(nil), ""
+	dir := o.path("sidecar-" + back)
+	// What the workload gets is what the sidecar sends; it may have many
+	// processes.
+	written := []string{"-record", filepath.Join(dir, "behind-{pid}.jsonl")}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
 	if binding != "stdio" {
 		var err error
-		behind, err = launch(ctx, o.path("behind-"+back), "server of "+era+" revisions", o.workload, "-http", anyPort, "-revisions", era)
+		behind, err = launch(ctx, o.path("behind-"+back), "server of "+era+" revisions", o.workload, append(written, "-http", anyPort, "-revisions", era)...)
 		if err != nil {
 			return nil, err
 		}
 		url = behind.url
 	}
-	w, err := launch(ctx, o.path("sidecar-"+back), "sidecar in front of "+back, o.sidecar, append([]string{"run", "--listen", anyPort}, sidecarArgs(era, binding, o.workload, url)...)...)
+	args := append([]string{"run", "--listen", anyPort}, sidecarArgs(era, binding, o.workload, url)...)
+	if binding == "stdio" {
+		args = append(args, written...)
+	}
+	w, err := launchRecorded(ctx, dir, "sidecar in front of "+back, o.sidecar, args...)
 	if err != nil {
 		if behind != nil {
 			err = errors.Join(err, behind.stop())
@@ -120,6 +140,21 @@ func startSidecar(ctx context.Context, o *options, back string) (*workload, erro
 		return nil, err
 	}
 	w.behind = behind
+	return w, nil
+}
+
+// launchRecorded is launch with a recording front.
+func launchRecorded(ctx context.Context, dir, what, name string, args ...string) (*workload, error) {
+	w, err := launch(ctx, dir, what, name, args...)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, recording)
+	if w.front, err = startFront(w.url, file); err != nil {
+		return nil, errors.Join(err, w.stop())
+	}
+	w.url = w.front.url
+	w.recordings = []recorded{{file, record.Ours}, {filepath.Join(dir, "behind-*.jsonl"), record.Theirs}}
 	return w, nil
 }
 
@@ -217,7 +252,7 @@ func (w *workload) stop() error {
 		case err != nil:
 			w.err = fmt.Errorf("the server under test did not end when asked: %w", err)
 		}
-		w.err = errors.Join(w.err, w.out.Close())
+		w.err = errors.Join(w.err, w.out.Close(), w.front.stop())
 		if w.behind != nil {
 			w.err = errors.Join(w.err, w.behind.stop())
 		}
