@@ -47,8 +47,8 @@ func TestAModernWorkloadBehindOneURL(t *testing.T) { // B1.2, B1.4, B2.2, B4.6, 
 					t.Errorf("%s: %v", revision, r)
 				}
 			}
-			if n := p.status().Counts.Processes; kind == "stdio" && n != 1 {
-				t.Errorf("%d processes serve five clients", n)
+			if kind == "stdio" { // the one that initialize was tried on may take its time to end
+				eventually(t, "one process serves five clients", func() bool { return p.status().Counts.Processes == 1 })
 			}
 		})
 	}
@@ -61,10 +61,8 @@ func TestTheProcessOfAModernWorkloadDies(t *testing.T) { // B3.8, P19
 	c := p.client(modern)
 	session := p.legacy("2025-11-25")
 	for range 3 {
-		pids := children(p.agent)
-		if len(pids) != 1 {
-			t.Fatalf("processes %v", pids)
-		}
+		var pids []int
+		eventually(t, "there is one process", func() bool { pids = children(p.agent); return len(pids) == 1 })
 		_ = syscall.Kill(pids[0], syscall.SIGKILL)
 		eventually(t, "another process serves", func() bool {
 			now := children(p.agent)
