@@ -6,8 +6,6 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/transport/internal/edge"
 )
 
-const typeStream = "text/event-stream"
-
 // accepts is what the client takes (R1).
 type accepts struct{ json, stream bool }
 

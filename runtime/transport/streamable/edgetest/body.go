@@ -37,7 +37,7 @@ func (c *client) raw(head string, feed func(w io.Writer)) *http.Response {
 // sends. P33.4, P33.6, W15.12.
 func RawBodies(t *testing.T, target Target) {
 	const head = "POST /mcp HTTP/1.1\r\nHost: mcp.example\r\nContent-Type: application/json\r\n"
-	hello := initialize("2025-11-25", "{}")
+	hello := initialize("2025-11-25")
 	chunked := func(parts ...string) string {
 		out := head + "Transfer-Encoding: chunked\r\n\r\n"
 		for _, p := range parts {

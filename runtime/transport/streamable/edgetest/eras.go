@@ -17,7 +17,7 @@ func Initialize(t *testing.T, target Target) {
 			for _, header := range []map[string]string{
 				nil, {"MCP-Protocol-Version": "2027-03-01"}, {"MCP-Protocol-Version": "2026-07-28"}, {"MCP-Protocol-Version": "x"}, on("dead-0001"),
 			} {
-				a := c.ask(call{body: initialize(requested, "{}"), header: header})
+				a := c.ask(call{body: initialize(requested), header: header})
 				id := a.header.Get("Mcp-Session-Id")
 				if a.status != 200 || !strings.Contains(a.body, `"protocolVersion":"`+want+`"`) || id == "" || id == "dead-0001" {
 					t.Errorf("%s with %v: %d %s", requested, header, a.status, a.body)

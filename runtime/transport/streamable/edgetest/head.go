@@ -57,7 +57,7 @@ func LocalNames(t *testing.T, target Target) {
 				"[::1]": true, "[::1]:80": true, "[::ffff:127.0.0.1]": true,
 				"[localhost]": false, "[127.0.0.1]:80": false, "127.0.0.1.evil": false, "127.0.0.1:evil.com": false, "localhost.evil.com": false, "mcp.example": false, "10.1.2.3": false, "0.0.0.0": false, "localhost:": true,
 			} {
-				a := c.ask(call{body: initialize("2025-11-25", "{}"), header: map[string]string{"Host": host}})
+				a := c.ask(call{body: initialize("2025-11-25"), header: map[string]string{"Host": host}})
 				if (a.status == 200) != allowed || !allowed && a.status != 403 && a.status != 400 {
 					t.Errorf("host %q: %d", host, a.status)
 				}
@@ -69,7 +69,7 @@ func LocalNames(t *testing.T, target Target) {
 			for origin, allowed := range map[string]bool{
 				"http://localhost:3000": true, "https://127.0.0.1": true, "http://[::1]:9": true, "http://evil.com": false, "http://localhost.evil.com": false, "null": false,
 			} {
-				a := c.ask(call{body: initialize("2025-11-25", "{}"), header: map[string]string{"Host": "localhost", "Origin": origin}})
+				a := c.ask(call{body: initialize("2025-11-25"), header: map[string]string{"Host": "localhost", "Origin": origin}})
 				if (a.status == 200) != allowed || !allowed && a.status != 403 {
 					t.Errorf("origin %q: %d", origin, a.status)
 				}
@@ -78,7 +78,7 @@ func LocalNames(t *testing.T, target Target) {
 				for name, value := range forged {
 					h[name] = value
 				}
-				if a := c.ask(call{body: initialize("2025-11-25", "{}"), header: h}); a.status != 403 {
+				if a := c.ask(call{body: initialize("2025-11-25"), header: h}); a.status != 403 {
 					t.Errorf("%v: %d", h, a.status)
 				}
 			}
@@ -95,7 +95,7 @@ var forged = map[string]string{
 // Forwarded: what a proxy is said to have seen leads nobody anywhere. P33.8.
 func Forwarded(t *testing.T, target Target) {
 	target.open(t, &workload{}, Settings{}, func(c *client) {
-		a := c.ask(call{body: initialize("2025-11-25", "{}"), header: forged})
+		a := c.ask(call{body: initialize("2025-11-25"), header: forged})
 		if a.status != 200 {
 			t.Errorf("%d %s", a.status, a.body)
 		}
@@ -159,7 +159,7 @@ func Accept(t *testing.T, target Target) {
 			if n := c.ask(call{body: `{"jsonrpc":"2.0","method":"notifications/initialized"}`, header: with(on(id), "Accept", accept)}); (n.status == 202) != (want != "406") {
 				t.Errorf("notification with Accept %q: %d", accept, n.status)
 			}
-			hello := c.ask(call{body: initialize("2025-06-18", "{}"), header: map[string]string{"Accept": accept}})
+			hello := c.ask(call{body: initialize("2025-06-18"), header: map[string]string{"Accept": accept}})
 			if session := hello.header.Get("Mcp-Session-Id"); (hello.status == 200 && session != "") != (want != "406") {
 				t.Errorf("initialize with Accept %q: %d", accept, hello.status)
 			} else if session != "" {

@@ -168,14 +168,14 @@ func messages(text string) (out []string) {
 
 const hello = "initialize"
 
-func initialize(revision, capabilities string) string {
-	return `{"jsonrpc":"2.0","id":"init","method":"` + hello + `","params":{"protocolVersion":"` + revision + `","capabilities":` + capabilities + `,"clientInfo":{"name":"c","version":"0"}}}`
+func initialize(revision string) string {
+	return `{"jsonrpc":"2.0","id":"init","method":"` + hello + `","params":{"protocolVersion":"` + revision + `","capabilities":{},"clientInfo":{"name":"c","version":"0"}}}`
 }
 
 // connect opens a session and returns its id.
 func (c *client) connect(revision string) string {
 	c.t.Helper()
-	a := c.ask(call{body: initialize(revision, "{}")})
+	a := c.ask(call{body: initialize(revision)})
 	id := a.header.Get("Mcp-Session-Id")
 	if a.status != 200 || id == "" {
 		c.t.Fatalf("initialize: %d %s", a.status, a.body)
