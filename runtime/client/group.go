@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 )
 
 // Bounds of a Group that GroupOptions leave alone.
@@ -204,7 +206,7 @@ func (m *seat) connect(ctx context.Context) error {
 func (m *seat) await() {
 	g, policy := m.group, m.Options.Reconnect
 	for attempt := 1; policy.Attempts < 0 || attempt <= policy.Attempts; attempt++ {
-		if sleep(g.ctx, backoff(policy.First, policy.Max, attempt)) != nil {
+		if pause.For(g.ctx, backoff(policy.First, policy.Max, attempt)) != nil {
 			return
 		}
 		ctx, stop := context.WithTimeoutCause(g.ctx, g.o.ConnectTimeout, ErrTimeout)

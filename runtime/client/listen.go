@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
@@ -162,7 +163,7 @@ func (s *Subscription) keep(ctx context.Context) error {
 		if !v.profile.Handshake {
 			c.moves.ill(troubleListen, "stream_lost", err)
 		}
-		if cause := sleep(ctx, backoff(policy.First, policy.Max, barren+1)); cause != nil {
+		if cause := pause.For(ctx, backoff(policy.First, policy.Max, barren+1)); cause != nil {
 			return cause
 		}
 	}

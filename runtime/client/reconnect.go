@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
 
@@ -102,7 +103,7 @@ func (c *Client) reconnect(cause error) {
 			wait = backoff(r.First, r.Max, attempt-1)
 		}
 		c.moves.to(Change{State: Connecting, Attempt: attempt, Wait: wait, Reason: reasonOf(cause), Err: cause})
-		if sleep(c.ctx, wait) != nil {
+		if pause.For(c.ctx, wait) != nil {
 			return
 		}
 		v, err := c.establish(c.ctx)

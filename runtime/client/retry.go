@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
 
@@ -38,7 +39,7 @@ func (c *Client) send(ctx context.Context, r *request) (json.RawMessage, *conver
 		if f := c.opts.Observer.Retried; f != nil {
 			f(r.method, reasonOf(err))
 		}
-		if sleep(ctx, c.pause(err, attempt)) != nil {
+		if pause.For(ctx, c.pause(err, attempt)) != nil {
 			return nil, v, err
 		}
 	}
@@ -110,16 +111,4 @@ func backoff(first, most time.Duration, attempt int) time.Duration {
 		d = first << shift
 	}
 	return d + rand.N(d/4+1)
-}
-
-// sleep waits; it returns ctx's cause if that ended first.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

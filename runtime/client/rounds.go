@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -78,7 +79,7 @@ func (c *Client) rounds(ctx context.Context, r *request) (raw json.RawMessage, k
 			if empty++; empty > maxEmpty {
 				break
 			}
-			if err := sleep(ctx, backoff(100*time.Millisecond, 2*time.Second, empty)); err != nil {
+			if err := pause.For(ctx, backoff(100*time.Millisecond, 2*time.Second, empty)); err != nil {
 				return nil, "", v, err
 			}
 		}

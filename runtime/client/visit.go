@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 )
@@ -37,7 +38,7 @@ func (c *Client) visit(ctx context.Context, rpc *jsonrpc.Error, seen visits, oth
 	case len(list) == 0 || len(list) > maxQuestions || known > maxQuestions:
 		return otherwise
 	case known == len(list):
-		return sleep(ctx, visitPause)
+		return pause.For(ctx, visitPause)
 	}
 	for _, r := range list {
 		if seen[r.URL] > 1 {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
@@ -114,14 +114,7 @@ func (c *Context) obtain(need *InputRequired) error {
 		}
 		return c.Need(need.Requests...)
 	}
-	t := time.NewTimer(again)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-c.Done():
-		return context.Cause(c.Context)
-	}
+	return pause.For(c, again)
 }
 
 // sealed is what a requestState carries: the answers of the rounds before, what

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 	"github.com/fairlead-dev/fairlead/runtime/salvage"
 	"github.com/fairlead-dev/fairlead/runtime/sse"
 )
@@ -38,7 +39,7 @@ func (l *Leg) listen() {
 			l.told("lost")
 		}
 		d := at.delay(attempt)
-		if sleep(l.ctx, d+rand.N(d/4+time.Millisecond)) != nil {
+		if pause.For(l.ctx, d+rand.N(d/4+time.Millisecond)) != nil {
 			return
 		}
 	}

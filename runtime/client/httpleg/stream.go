@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 	"github.com/fairlead-dev/fairlead/runtime/sse"
 )
 
@@ -70,7 +71,7 @@ func (l *Leg) stream(ctx context.Context, out *peer.Outgoing, resp *http.Respons
 			if attempt >= maxAttempts {
 				return lost(err)
 			}
-			if cause := sleep(ctx, at.delay(attempt)); cause != nil {
+			if cause := pause.For(ctx, at.delay(attempt)); cause != nil {
 				return cause
 			}
 			var final bool
@@ -152,16 +153,4 @@ func (l *Leg) reopen(ctx context.Context, lastID string) (resp *http.Response, f
 // passing lists statuses that may be different a moment later.
 func passing(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
-}
-
-// sleep waits; it returns ctx's cause if that ended first.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

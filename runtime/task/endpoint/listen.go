@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
+	"github.com/fairlead-dev/fairlead/runtime/internal/pause"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/task"
@@ -58,12 +59,10 @@ func (e *Endpoint) follow(ctx context.Context, owner task.Owner, id string, send
 		t, err := e.Engine.Wait(ctx, owner, id, since)
 		switch {
 		case errors.Is(err, task.ErrStore) && ctx.Err() == nil:
-			select {
-			case <-time.After(storePause):
-				continue
-			case <-ctx.Done():
+			if pause.For(ctx, storePause) != nil {
 				return
 			}
+			continue
 		case err != nil:
 			return
 		}
