@@ -51,11 +51,11 @@ type flight struct {
 // call. The newest progress that it missed comes first.
 func (f *flight) bind(x *dispatch.Exchange) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.x, f.declared = x, x.ClientCapabilities()
-	missed := f.progress
-	f.progress = nil
-	f.mu.Unlock()
-	if missed != nil {
+	if missed := f.progress; missed != nil {
+		f.progress = nil
+		missed.MayWait = false // what comes next waits for the lock
 		f.deliver(x, *missed)
 	}
 }

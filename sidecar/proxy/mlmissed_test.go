@@ -52,7 +52,11 @@ func TestWhatACallSaysWhileItsClientIsAsked(t *testing.T) {
 		t.Errorf("dropped as %s", reason)
 	}
 	second := c.request("2", "tools/call", again(params("7"), `{"elicitation-1":{"action":"decline"}}`, state)).rest()
-	if len(second.messages) != 3 || second.messages[0] != progress("7", "3") || second.messages[1] != progress("7", "4") || !strings.HasPrefix(second.messages[2], `{"jsonrpc":"2.0","id":2,"result":{"content":[]`) {
+	got := second.messages
+	if len(got) == 3 && got[0] == progress("7", "3") {
+		got = got[1:] // unless the next one came before the retry was listening
+	}
+	if len(got) != 2 || got[0] != progress("7", "4") || !strings.HasPrefix(got[1], `{"jsonrpc":"2.0","id":2,"result":{"content":[]`) {
 		t.Errorf("%q", second.messages)
 	}
 }
