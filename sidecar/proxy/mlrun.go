@@ -42,7 +42,7 @@ func (p *Proxy) mlRun(ctx context.Context, x *dispatch.Exchange, h *task.Handle,
 // pageOf is the error that asks for a page to be visited, nil if a turn is
 // something else.
 func pageOf(turn park.Turn) *jsonrpc.Error {
-	if turn.Final == nil || turn.Final.Err != nil {
+	if turn.Final == nil {
 		return nil
 	}
 	if e := turn.Final.Answer.Err; e != nil && e.Code == mcp.CodeURLElicitation && len(visits(e)) > 0 {

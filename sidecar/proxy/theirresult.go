@@ -79,7 +79,7 @@ func (p *Proxy) look(ctx context.Context, leg upstream.Leg, t theirs) (now their
 		return now, gone, err
 	case answer.Err != nil: // B12.13
 		gone.Err = internal("the workload does not have the task any more", reasonTaskLost)
-		return now, gone, nil
+		return now, gone, nil //nolint:nilerr // the workload's error is the answer
 	}
 	now, ok := readTheirs(answer.Result)
 	if !ok || now.id != t.id {
