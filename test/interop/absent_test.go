@@ -23,7 +23,7 @@ func TestDrainIsNoRefusal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			front := inProcess(t, tune{})
-			s := around(t, front, counts{front.Sessions, front.Streams}, nil)
+			s := around(t, front, countsOf(front), nil)
 			c := f.talks(t, s.url)
 			c.plain()
 			ctx := bounded(t)
@@ -97,7 +97,7 @@ func TestDeleteNever(t *testing.T) {
 		t.Run("our server, "+name, func(t *testing.T) {
 			t.Parallel()
 			front := inProcess(t, tune{idle: idleSeconds * time.Second})
-			arrived := leaveWithoutDelete(t, f, front, counts{front.Sessions, front.Streams})
+			arrived := leaveWithoutDelete(t, f, front, countsOf(front))
 			if n := arrived.deletes.Load(); n != 0 {
 				t.Errorf("%d DELETEs", n)
 			}

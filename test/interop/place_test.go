@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
 	"github.com/fairlead-dev/fairlead/test/conformance/record"
 )
 
@@ -24,7 +25,8 @@ type place struct {
 
 // counts say what a place holds.
 type counts struct {
-	sessions, streams func() int
+	// calls are the requests that it still works on.
+	sessions, streams, calls func() int
 }
 
 // smallRing is the events of a stream that our server keeps in TestLostStream.
@@ -37,7 +39,7 @@ func places() []place {
 	return []place{
 		{"our server", few, func(t *testing.T, o tune) (http.Handler, counts) {
 			front := inProcess(t, o)
-			return front, counts{front.Sessions, front.Streams}
+			return front, countsOf(front)
 		}},
 		{"sidecar, HTTP", large, func(t *testing.T, o tune) (http.Handler, counts) { return overHTTP(t, nil) }},
 		{"sidecar, legacy HTTP", large, func(t *testing.T, o tune) (http.Handler, counts) { return overHTTP(t, mcp.Legacy()) }},
@@ -69,7 +71,13 @@ func (s *sidecar) counts() counts {
 	return counts{
 		func() int { return s.metric("fairlead_active_sessions") },
 		func() int { return s.metric("fairlead_active_streams") },
+		func() int { return s.metric("fairlead_active_requests") },
 	}
+}
+
+// countsOf a server in this process: what a tool has said is on its stream.
+func countsOf(s *streamable.Server) counts {
+	return counts{s.Sessions, s.Streams, func() int { return 0 }}
 }
 
 // stage is a place with everything around it: client, cutter, recording, watch,

@@ -139,7 +139,7 @@ func TestLostStream(t *testing.T) {
 			}
 			eventually(ctx, t, "more has come than is kept", func() bool {
 				_, err := os.Stat(file + ".done")
-				return err == nil
+				return err == nil && s.calls() == 0
 			})
 		}
 		close(back.open)
