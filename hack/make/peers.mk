@@ -17,4 +17,4 @@ peers-programs: peers-clients peers-servers
 # Most rows wait for reconnection times that are the SDKs' own: many at once.
 .PHONY: peers
 peers: peers-programs ## Programs of others against ours, directly and through the sidecar (ARGS="-run …" for some).
-	@$(LAYER) -name peers -budget 6m -- bash -euo pipefail -c "go test -count=1 -v -timeout 20m -parallel 12 -tags peers ./test/interop ./test/laptop $(ARGS) | grep -v '^=== '"
+	@$(LAYER) -name peers -budget 6m -- bash -euo pipefail -c "go test -count=1 -v -timeout 20m -parallel 12 -tags peers ./test/interop ./test/laptop $(ARGS) | grep --line-buffered -v '^=== '"
