@@ -6,11 +6,6 @@
 // splice (P26), the line form of a value (P9) and the strict decoding of our
 // own files into Go structs. It must not know JSON-RPC, MCP or transports.
 //
-// The grammar is checked here and not by a token reader of a library: the
-// policy has to see every name as it passes, and a reader that decodes what is
-// only passed on costs three times as much. The fuzz targets hold it against
-// encoding/json.
-//
 // Everything works on the caller's bytes: results alias the input unless a
 // doc comment says otherwise, and nothing is kept after a call returns.
 // All functions may be called concurrently.

@@ -2,9 +2,13 @@ package strictjson
 
 import (
 	"bytes"
+	"errors"
 	"hash/maphash"
+	"io"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 )
@@ -36,10 +40,11 @@ func ScanVisit(data []byte, policy Policy, v Visitor) error {
 }
 
 var scanners = sync.Pool{New: func() any {
-	return &scanner{names: nameSet{seed: maphash.MakeSeed()}}
+	return &scanner{reader: newReader(), names: nameSet{seed: maphash.MakeSeed()}}
 }}
 
 type scanner struct {
+	reader
 	names   nameSet
 	scratch [2][]byte // decoded names that hold escapes, for the visitor
 	frames  [MaxDepth]frame
@@ -51,114 +56,73 @@ type frame struct {
 	start   int    // offset of its opening brace or bracket
 	name    []byte // the raw name of the member being read, objects only
 	object  bool
+	inName  bool // the next token is a member name or the end
 	unique  bool
 	members int
 	mark    int // names.entries before this object
 }
 
 func (s *scanner) release() {
+	s.reader.reset(nil)
 	clear(s.frames[:s.deepest])
 	s.deepest = 0
 	s.names.release()
 	scanners.Put(s)
 }
 
-// run walks the values. depth counts the open frames.
+// run walks the tokens. depth counts the open frames.
 func (s *scanner) run(data []byte, policy Policy, v Visitor) error {
-	depth, at := 0, skipSpace(data, 0)
+	s.reader.reset(data)
+	depth, end := 0, 0
 	for {
-		// A value begins here, after the name of its member if it has one.
-		start := at
-		kind := byteAt(data, at)
-		if kind == '{' || kind == '[' {
+		var start int
+		switch kind := peek(data, end); kind {
+		case '{', '[':
 			if depth == MaxDepth {
-				return &Error{Kind: ErrDepth, Offset: int64(at)}
+				return &Error{Kind: ErrDepth, Offset: int64(end)}
 			}
+			if _, err := s.dec.ReadToken(); err != nil {
+				return grammar(err)
+			}
+			end = int(s.dec.InputOffset())
 			f := &s.frames[depth]
-			*f = frame{start: at, object: kind == '{', mark: s.names.len()}
+			*f = frame{start: end - 1, object: kind == '{', inName: kind == '{', mark: s.names.len()}
 			f.unique = f.object && s.unique(policy, depth)
 			depth++
 			s.deepest = max(s.deepest, depth)
-			at = skipSpace(data, at+1)
-			if c := byteAt(data, at); c != kind+2 { // '}' and ']' are that
-				if !f.object {
-					continue
-				}
-				var err error
-				if at, err = s.member(f, data, at, policy); err != nil {
+			continue
+		case '}', ']':
+			if _, err := s.dec.ReadToken(); err != nil {
+				return grammar(err)
+			}
+			end = int(s.dec.InputOffset())
+			depth--
+			s.names.truncate(s.frames[depth].mark)
+			start = s.frames[depth].start
+		default:
+			raw, err := s.dec.ReadValue()
+			if err != nil {
+				return grammar(err)
+			}
+			end = int(s.dec.InputOffset())
+			if depth > 0 && s.frames[depth-1].inName {
+				if err := s.name(&s.frames[depth-1], raw, data, end, policy); err != nil {
 					return err
 				}
 				continue
 			}
-		} else {
-			end, ok := scalar(data, at)
-			if !ok {
-				return ungrammatical(data, end)
-			}
-			at = end
-		}
-		var err error
-		if depth, at, err = s.ended(data, start, at, depth, v); err != nil {
-			return err
+			start = end - len(raw)
 		}
 		if depth == 0 {
-			return atEnd(data, at)
+			return atEnd(data, end)
 		}
 		if f := &s.frames[depth-1]; f.object {
-			if at, err = s.member(f, data, at, policy); err != nil {
-				return err
+			if v != nil && depth <= 2 && (depth == 1 || s.frames[0].object) {
+				s.tell(v, depth, data[start:end:end])
 			}
+			f.inName = true
 		}
 	}
-}
-
-// ended takes the value that began at start and ends at at or, when it is empty
-// and open, has its last byte there, and whatever ends with it. Another value or
-// member has to begin at next, unless nothing is open any more.
-func (s *scanner) ended(data []byte, start, at, open int, v Visitor) (depth, next int, err error) {
-	depth = open
-	for closes := depth > 0 && s.frames[depth-1].start == start; ; closes = true {
-		if closes {
-			depth--
-			s.names.truncate(s.frames[depth].mark)
-			start = s.frames[depth].start
-			at++
-		}
-		if depth == 0 {
-			return 0, at, nil
-		}
-		f := &s.frames[depth-1]
-		if f.object && v != nil && depth <= 2 && (depth == 1 || s.frames[0].object) {
-			s.tell(v, depth, data[start:at:at])
-		}
-		at = skipSpace(data, at)
-		switch c := byteAt(data, at); {
-		case c == ',':
-			return depth, skipSpace(data, at+1), nil
-		case c == '}' && f.object, c == ']' && !f.object:
-		default:
-			return depth, at, ungrammatical(data, at)
-		}
-	}
-}
-
-// member reads the name of a member of f that begins at at, and the colon; the
-// value begins at next.
-func (s *scanner) member(f *frame, data []byte, at int, policy Policy) (next int, err error) {
-	if byteAt(data, at) != '"' {
-		return at, ungrammatical(data, at)
-	}
-	end, ok := text(data, at)
-	if !ok {
-		return at, ungrammatical(data, end)
-	}
-	if err := s.name(f, data[at:end], data, end, policy); err != nil {
-		return at, err
-	}
-	if at = skipSpace(data, end); byteAt(data, at) != ':' {
-		return at, ungrammatical(data, at)
-	}
-	return skipSpace(data, at+1), nil
 }
 
 // unique reports whether the object that opens at depth must not repeat a
@@ -176,7 +140,7 @@ func (s *scanner) unique(policy Policy, depth int) bool {
 
 // name takes a member name of f, which ends at end.
 func (s *scanner) name(f *frame, raw, data []byte, end int, policy Policy) error {
-	f.name = raw
+	f.name, f.inName = raw, false
 	f.members++
 	if policy == FromClient && f.members > MaxMembers {
 		return &Error{Kind: ErrMembers, Offset: int64(end)}
@@ -204,6 +168,36 @@ func atEnd(data []byte, end int) error {
 	return nil
 }
 
+// peek returns the byte that the next token begins with. What it steps over is
+// checked when the token is read.
+func peek(data []byte, at int) byte {
+	for ; at < len(data); at++ {
+		switch c := data[at]; c {
+		case ' ', '\t', '\r', '\n', ',', ':':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// grammar turns a jsontext error into ours. Its own text is dropped because it
+// quotes the input.
+func grammar(err error) error {
+	out := &Error{Kind: ErrGrammar}
+	var syntactic *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &syntactic):
+		out.Offset = syntactic.ByteOffset
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			out.Detail = "unexpected end"
+		}
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		out.Detail = "unexpected end"
+	}
+	return out
+}
+
 func invalidUTF8(data []byte) int {
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])
@@ -213,4 +207,23 @@ func invalidUTF8(data []byte) int {
 		i += n
 	}
 	return len(data)
+}
+
+// reader is a reusable token decoder over bytes that are already in memory.
+type reader struct {
+	buf bytes.Buffer
+	dec *jsontext.Decoder
+}
+
+// lenient leaves uniqueness and UTF-8 to us (P8).
+var lenient = jsontext.AllowInvalidUTF8(true)
+var duplicates = jsontext.AllowDuplicateNames(true)
+
+func newReader() reader { return reader{dec: new(jsontext.Decoder)} }
+
+// reset points the decoder at data, which it reads in place: jsontext does not
+// copy out of a bytes.Buffer.
+func (r *reader) reset(data []byte) {
+	r.buf = *bytes.NewBuffer(data)
+	r.dec.Reset(&r.buf, lenient, duplicates)
 }
