@@ -10,9 +10,9 @@ const (
 	// bridgeConns requests are in flight in the rows of the bridge.
 	bridgeConns = 16
 
-	passRounds    = 15
+	passRounds    = 11
 	passRequests  = 2000
-	stdioRounds   = 11
+	stdioRounds   = 9
 	stdioRequests = 1600
 )
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // Where bridges of others are.
@@ -88,6 +90,11 @@ func others(f *fleet, dir, self string) ([]*program, error) {
 	if _, err := os.Stat(node); err != nil {
 		return nil, fmt.Errorf("%w: make bench-bridges brings it", err)
 	}
+	version, err := exec.CommandContext(f.ctx, node, "--version").Output()
+	if err != nil {
+		return nil, err
+	}
+	on := " on Node " + strings.TrimPrefix(strings.TrimSpace(string(version)), "v")
 	sdk, err := build(f.ctx, goPeers, "./cmd/proxy", dir)
 	if err != nil {
 		return nil, err
@@ -97,10 +104,10 @@ func others(f *fleet, dir, self string) ([]*program, error) {
 		name string
 		argv func(port string) []string
 	}{
-		{"mcp-proxy", func(port string) []string {
+		{"mcp-proxy" + on, func(port string) []string {
 			return []string{node, filepath.Join(modules, "mcp-proxy/dist/bin/mcp-proxy.mjs"), "--host", "127.0.0.1", "--port", port, "--server", "stream", "--", self, "-lines"}
 		}},
-		{"supergateway", func(port string) []string {
+		{"supergateway" + on, func(port string) []string {
 			// It listens everywhere and has no option for that.
 			return []string{node, "--require", "./" + npmBridges + "/loopback.cjs", filepath.Join(modules, "supergateway/dist/index.js"),
 				"--stdio", self + " -lines", "--outputTransport", "streamableHttp", "--stateful", "--port", port, "--logLevel", "none"}
