@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
 )
 
 // client speaks MCP by hand, so that a test sees every byte. Each client has
@@ -27,7 +29,7 @@ const modern = "2026-07-28"
 func (p *pod) client(revision string) *client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 16}
 	p.t.Cleanup(transport.CloseIdleConnections)
-	return &client{t: p.t, base: p.public, revision: revision, http: &http.Client{Transport: transport}}
+	return &client{t: p.t, base: p.public, revision: revision, http: &http.Client{Transport: record.Transport(transport, written(p.t))}}
 }
 
 // legacy returns a client with a session.

@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
+	"github.com/fairlead-dev/fairlead/test/conformance/wireschema"
 	"github.com/fairlead-dev/fairlead/test/testkit/program"
 )
 
-// bin is the folder with the programs under test.
-var bin string
+// bin is the folder with the programs under test, recordings the one with what
+// clients sent and got.
+var bin, recordings string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -27,8 +30,37 @@ func run(m *testing.M) int {
 			return 1
 		}
 	}
-	bin = dir
-	return m.Run()
+	bin, recordings = dir, filepath.Join(dir, "recordings")
+	if err := os.Mkdir(recordings, 0o755); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := m.Run()
+	// What sidecars sent to clients, also to broken ones.
+	if code == 0 && !wireschema.Recordings(os.Stdout, "../..", recordings, record.Theirs) {
+		code = 1
+	}
+	return code
+}
+
+// written makes a recording of one client.
+func written(t *testing.T) *record.Log {
+	t.Helper()
+	f, err := os.CreateTemp(recordings, "*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	log, err := record.Create(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return log
 }
 
 func binary(name string) string { return filepath.Join(bin, name) }

@@ -50,7 +50,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		line.Session = id
 	}
 	body := &answerBody{ReadCloser: resp.Body, emit: func(raw []byte) { t.log.add(line, raw) }}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+	kind := resp.Header.Get("Content-Type")
+	body.other = !strings.HasPrefix(kind, "application/json")
+	if strings.HasPrefix(kind, "text/event-stream") {
 		body.events = &events{emit: body.emit, endpoint: func(at []byte) { line.Session = endpoint(r, at) }}
 	}
 	resp.Body = body
@@ -60,7 +62,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // answerBody writes down what the client reads.
 type answerBody struct {
 	io.ReadCloser
-	emit func([]byte)
+	emit  func([]byte)
+	other bool // no JSON is meant: no message
 
 	// A body may be closed while it is read.
 	mu     sync.Mutex
@@ -76,7 +79,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	switch {
 	case b.events != nil:
 		b.events.write(p[:n])
-	case b.whole.Len() <= maxMessage:
+	case !b.other && b.whole.Len() <= maxMessage:
 		b.whole.Write(p[:n])
 	}
 	if err != nil {
@@ -99,5 +102,12 @@ func (b *answerBody) end() {
 	b.ended = true
 	if raw := bytes.TrimSpace(b.whole.Bytes()); len(raw) > 0 {
 		b.emit(raw)
+	}
+}
+
+// CloseIdleConnections does what http.Client's asks of a transport.
+func (t *transport) CloseIdleConnections() {
+	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
 	}
 }
