@@ -30,7 +30,7 @@ func TestTheStateOfAModernWorkloadIsSealed(t *testing.T) { // B9.1, W32.7, W32.8
 		"other arguments":        `{"name":"ask","arguments":{"a":2,"b":[1.0]},` + answer + `,"requestState":"` + token + `"}`,
 		"a number spelled other": `{"name":"ask","arguments":{"a":1,"b":[1]},` + answer + `,"requestState":"` + token + `"}`,
 		"another tool":           `{"name":"only","arguments":{"a":1,"b":[1.0]},` + answer + `,"requestState":"` + token + `"}`,
-		"changed":                `{"name":"ask","arguments":{"a":1,"b":[1.0]},` + answer + `,"requestState":"` + token[:len(token)-2] + `AA"}`,
+		"changed":                `{"name":"ask","arguments":{"a":1,"b":[1.0]},` + answer + `,"requestState":"` + altered(token) + `"}`,
 		"the workload's own":     `{"name":"ask","arguments":{"a":1,"b":[1.0]},` + answer + `,"requestState":"inner A"}`,
 		"no string":              `{"name":"ask","arguments":{"a":1,"b":[1.0]},` + answer + `,"requestState":7}`,
 	} {
@@ -55,6 +55,16 @@ func TestTheStateOfAModernWorkloadIsSealed(t *testing.T) { // B9.1, W32.7, W32.8
 	// Questions that the client did not declare to answer.
 	m.want("tools/call", `{"name":"other"}`, `{"code":-32021,"message":"the workload asks for what the client did not declare","data":{"requiredCapabilities":{"sampling":{}}}}`)
 	m.want("tools/call", `{"name":"url"}`, `{"code":-32021,"message":"the workload asks for what the client did not declare","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}`)
+}
+
+// altered is a token with another character in its middle: in the last one not
+// all bits may count.
+func altered(token string) string {
+	at, other := len(token)/2, "A"
+	if token[at] == 'A' {
+		other = "B"
+	}
+	return token[:at] + other + token[at+1:]
 }
 
 func TestTheStateGoesBackAsItCame(t *testing.T) { // B9.1, W32.14
