@@ -39,7 +39,6 @@ func (s *stream) event() (message, id string) {
 		if ev.IsMessage() && len(ev.Data) > 0 {
 			return string(ev.Data), ev.ID
 		}
-		id = ev.ID
 	}
 }
 

@@ -22,7 +22,10 @@ type figures struct {
 	// processes are the agent's and all others that run one of our programs,
 	// which no orphan escapes.
 	processes, ours int
-	heap            float64 // bytes that a collection left
+	// heap is what a collection left, in bytes. A sixteenth of the memory limit
+	// of it is the floor that the sidecar sets itself: of the rest, what clients
+	// may still come back for stays longer than a soak waits.
+	heap float64
 }
 
 func (f figures) String() string {

@@ -14,9 +14,6 @@ type life uint64
 // the beginning of another.
 func (l life) token(n int64) string { return fmt.Sprintf("tk%dn%dk", uint64(l), n) }
 
-// tokenSize is more than any token is long.
-const tokenSize = 48
-
 var tokens = regexp.MustCompile(`tk(\d+)n\d+k`)
 
 // foreign returns a token in text that is not of this life, "" if there is none.
