@@ -54,11 +54,10 @@ and writes this page; it fails on the first thing that is not as below.
 - Checks are counted by id; how often the suite repeats one depends on timing.
 - "Skipped" are checks that the suite itself leaves out: of features that its
   scenario does not find asked for, or that it cannot observe yet.
-- All that workload and client send is recorded and judged by the protocol's
+- All that workload, sidecar and client send is recorded and judged by the protocol's
   JSON schema of its revision. The schemas are not ours to publish: the run looks
   for a folder "mcp-schema" beside the repository or where FAIRLEAD_MCP_SCHEMA
-  says, and tells when there is none. What the sidecar sends is judged by
-  ` + "`make bridge`" + `.
+  says, and tells when there is none.
 - Not run: ` + "`auth/*`" + ` of the client sets; the OAuth client is a later step.
 - The sidecar is run with these switches and no others; the legacy build serves
   2024-11-05 to 2025-11-25, the modern one 2026-07-28:

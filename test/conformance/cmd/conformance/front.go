@@ -44,12 +44,22 @@ func startFront(to, file string) (*front, error) {
 	}
 	f := &front{
 		url:    "http://" + listener.Addr().String() + target.Path,
-		server: &http.Server{Handler: record.Handler(proxy, log), ReadHeaderTimeout: 10 * time.Second},
+		server: &http.Server{Handler: record.Handler(duplex(proxy), log), ReadHeaderTimeout: 10 * time.Second},
 		log:    log,
 		ended:  make(chan error, 1),
 	}
 	go func() { f.ended <- f.server.Serve(listener) }()
 	return f, nil
+}
+
+// duplex lets a handler write while its request's body is not at its end: else
+// the server closes the body with the first write, the proxy cannot read the end
+// of it any more, and gives the answer up that it is copying.
+func duplex(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1.1 can
+		next.ServeHTTP(w, r)
+	})
 }
 
 // stop ends it after what it stands in front of. A nil front has ended.
