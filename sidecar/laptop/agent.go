@@ -53,7 +53,9 @@ func ServeAgent(life io.Reader, path string, command []string, out, stderr io.Wr
 	}
 	log := supervisor.NewLog(stderr)
 	defer log.Close(200 * time.Millisecond)
-	return (&supervisor.Supervisor{Command: command, Env: os.Environ(), Log: log}).Serve(ctx, l)
+	err = (&supervisor.Supervisor{Command: command, Env: os.Environ(), Log: log}).Serve(ctx, l)
+	sweep() // what its clocks were too short for: here no kernel ends it with us
+	return err
 }
 
 // localAgent is the process that runs ServeAgent.
