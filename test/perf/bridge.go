@@ -57,9 +57,9 @@ func passRows(ctx context.Context, t *table) (err error) {
 		nullLegacy = programOf("null pass-through", legacy.null, call(legacy.null.addr))
 		reverse    = programOf("httputil.ReverseProxy", legacy.reverse, call(legacy.reverse.addr))
 		oursLegacy = legacy.sidecar.program("legacy on legacy", call(legacy.sidecar.addr))
-		across     = legacy.sidecar.program("modern on legacy", modernCall(legacy.sidecar.addr, acceptBoth))
-		nullModern = programOf("null pass-through", modern.null, modernCall(modern.null.addr, acceptBoth))
-		oursModern = modern.sidecar.program("modern on modern", modernCall(modern.sidecar.addr, acceptBoth))
+		across     = legacy.sidecar.program("modern on legacy", modernCall(legacy.sidecar.addr))
+		nullModern = programOf("null pass-through", modern.null, modernCall(modern.null.addr))
+		oursModern = modern.sidecar.program("modern on modern", modernCall(modern.sidecar.addr))
 	)
 	programs := []*program{nullLegacy, oursLegacy, across, reverse, nullModern, oursModern}
 	for _, p := range programs {

@@ -36,8 +36,8 @@ func legacyCall(addr, session, accept string) []byte {
 }
 
 // modernCall is the same call as a request of its own.
-func modernCall(addr, accept string) []byte {
-	return post(addr, fmt.Sprintf(toolCall, modernMeta), accept, "MCP-Protocol-Version: "+modernRevision, "Mcp-Method: tools/call", "Mcp-Name: echo")
+func modernCall(addr string) []byte {
+	return post(addr, fmt.Sprintf(toolCall, modernMeta), acceptBoth, "MCP-Protocol-Version: "+modernRevision, "Mcp-Method: tools/call", "Mcp-Name: echo")
 }
 
 // handshake opens a session over w and returns its id.

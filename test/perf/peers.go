@@ -53,7 +53,7 @@ func stdioRows(ctx context.Context, t *table) (err error) {
 		bridge = programOf("null bridge", null, legacyCall(null.addr, "", acceptBoth))
 		pipe   = programOf("direct pipe", direct, nil)
 		legacy = ours.program("legacy on stdio", legacyCall(ours.addr, session, acceptBoth))
-		modern = ours.program("modern on stdio", modernCall(ours.addr, acceptBoth))
+		modern = ours.program("modern on stdio", modernCall(ours.addr))
 	)
 	pipe.work = sendDirect(direct, bridgeConns)
 	foreign, err := others(f, filepath.Dir(binary), self)

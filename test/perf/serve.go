@@ -56,7 +56,7 @@ func serveRows(ctx context.Context, t *table) (err error) {
 		echoEvent = programOf("SSE echo", floorSSE, legacyCall(floorSSE.addr, "", acceptSSE))
 		legacy    = programOf("legacy", ours, legacyCall(ours.addr, session, acceptBoth))
 		event     = programOf("event", ours, legacyCall(ours.addr, session, acceptSSE))
-		modern    = programOf("modern", ours, modernCall(ours.addr, acceptBoth))
+		modern    = programOf("modern", ours, modernCall(ours.addr))
 		bound     = programOf("typed", typed, legacyCall(typed.addr, typedSession, acceptBoth))
 	)
 	programs := []*program{echo, legacy, modern, echoEvent, event, bound}
