@@ -26,6 +26,9 @@ type connection struct {
 	handle string
 	wire   mcp.Wire
 	out    edge.Events
+	// identified says that an event with an id has been buffered: the client
+	// knows where to go on.
+	identified bool
 }
 
 func (q *request) connect() *connection {
@@ -34,12 +37,14 @@ func (q *request) connect() *connection {
 
 // event buffers an event; id is a sequence number as text, or empty.
 func (c *connection) event(id string, data []byte) {
+	c.identified = c.identified || id != ""
 	c.out.Buf = sse.AppendEvent(c.out.Buf, "", id, data)
 }
 
 // prime buffers an event that brings a fresh id and the time to come back
 // after, should the connection end early, by whoever's hand (W9.5, SEP-1699).
 func (c *connection) prime(seq uint64) {
+	c.identified = true
 	if c.wire.Retry {
 		c.out.Buf = sse.AppendRetry(c.out.Buf, retryMS)
 	}

@@ -148,7 +148,9 @@ func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream
 		if err == nil {
 			q.s.Observer.Replay(hook.ReplayResumed)
 			l.Arrived()
-			_ = c.watch(hook.StreamPost, reader, st)
+			if end := c.watch(hook.StreamPost, reader, st); errors.Is(end, stream.ErrEnded) && !c.identified {
+				c.lost(handle) // pushed out as it was taken up
+			}
 			return nil
 		}
 		if errors.Is(err, stream.ErrComplete) {
@@ -158,14 +160,20 @@ func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream
 	if after == lastWord {
 		return methodNotAllowed("POST")
 	}
-	q.s.Observer.Replay(hook.ReplayLost)
 	c.StreamHead()
+	c.lost(handle)
+	return nil
+}
+
+// lost ends a stream that cannot be resumed. It must not end without an id: the
+// TypeScript SDK then comes back without one, for a standalone stream.
+func (c *connection) lost(handle lastEvent) {
+	c.s.Observer.Replay(hook.ReplayLost)
 	if handle.Request != "" && !broken.Rule("P2") {
 		lost := jsonrpc.Errorf(jsonrpc.CodeInternal, "the stream of this request is lost").WithReason(mcp.ReasonStreamLost)
 		c.event(c.id(lastWord), jsonrpc.EncodeError(jsonrpc.RawID(handle.Request), lost))
 	}
 	c.out.Flush()
-	return nil
 }
 
 // delete ends a session (B15.6).

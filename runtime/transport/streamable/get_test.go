@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/session"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
 )
 
@@ -215,6 +218,34 @@ func TestResume(t *testing.T) {
 		if a := l.ask(call{method: "GET", header: with(on(id), "Last-Event-ID", posted)}); a.status != 404 {
 			t.Errorf("%d", a.status)
 		}
+	})
+}
+
+// P2: a stream that is pushed out by later ones while it is taken up is lost
+// like one that was not there. Without a word the TypeScript SDK would come back
+// for a standalone stream.
+func TestResumeOfAStreamThatGoes(t *testing.T) {
+	inLab(t, &backend{serve: progressThenDone}, func(l *lab) {
+		id := l.connect("2025-11-25", "{}")
+		var once sync.Once
+		l.server.Observer.Replayed = func(r hook.Replay) {
+			if r == hook.ReplayResumed {
+				once.Do(func() {
+					for range session.MaxRetained + 1 {
+						l.ask(call{body: callTool, header: on(id)})
+					}
+				})
+			}
+		}
+		post := l.stream(call{body: callTool, header: on(id)})
+		posted := post.next().ID
+		_, _ = io.ReadAll(post.res.Body)
+		r := l.stream(call{method: "GET", header: with(on(id), "Last-Event-ID", posted)})
+		lost := r.message()
+		if got := string(lost.Data); !strings.Contains(got, `"id":"c1","error"`) || !strings.Contains(got, "stream_lost") || !lost.HasID {
+			t.Errorf("%s, id %q", got, lost.ID)
+		}
+		r.ended()
 	})
 }
 
