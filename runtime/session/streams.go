@@ -49,11 +49,15 @@ func (s *Session) OpenAnswer(handle string) (*stream.Stream, error) {
 
 // OpenStandalone opens a standalone stream. from, when not nil, is one that
 // the client read until after and that it comes back for: what followed there
-// is moved over and from ends (P2). One stream too many ends the oldest (P3).
-func (s *Session) OpenStandalone(handle string, from *stream.Stream, after uint64) (*stream.Stream, error) {
+// is moved over and from ends (P2). missed is what followed on a stream that
+// another process had. One stream too many ends the oldest (P3).
+func (s *Session) OpenStandalone(handle string, from *stream.Stream, after uint64, missed ...[]byte) (*stream.Stream, error) {
 	st, err := s.open(handle)
 	if err != nil {
 		return nil, err
+	}
+	for _, data := range missed {
+		_ = st.Send(data) // fits: both have the same bounds
 	}
 	if from != nil {
 		for _, data := range from.Rest(after) {

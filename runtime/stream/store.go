@@ -2,6 +2,7 @@ package stream
 
 import (
 	"container/list"
+	"context"
 	"errors"
 	"sync"
 	"time"
@@ -71,8 +72,16 @@ type Store struct {
 	// Budget counts the bytes; nil means one of its own.
 	Budget   *Budget
 	Observer *hook.Observer
+	// Events, when not nil, is told what streams with ids send, so that another
+	// process can go on with them. It mirrors what can be resumed here: what is
+	// forgotten here is dropped there, but for what a process leaves behind.
+	Events Events
+	// EventsFailed hears what could not be kept: an error of Events, or
+	// ErrBehind. The stream cannot be resumed elsewhere then.
+	EventsFailed func(error)
 
 	once     sync.Once
+	keeper   *keeper // nil without Events
 	limits   Limits
 	mu       sync.Mutex
 	open     int
@@ -84,6 +93,9 @@ func (s *Store) init() {
 		s.limits = s.Limits.withDefaults()
 		if s.Budget == nil {
 			s.Budget = &Budget{Observer: s.Observer}
+		}
+		if s.Events != nil {
+			s.keeper = &keeper{events: s.Events, failed: s.EventsFailed}
 		}
 	})
 }
@@ -105,6 +117,19 @@ func (s *Store) New(handle string, gone func()) (*Stream, error) {
 		st.reserve() // what the first connection begins with
 	}
 	return st, nil
+}
+
+// Leave says that the process is about to end: what Events has from now on
+// stays there, however the streams end.
+func (s *Store) Leave() {
+	s.init()
+	s.keeper.leave()
+}
+
+// Kept waits until Events has been told everything. The error is ctx's cause.
+func (s *Store) Kept(ctx context.Context) error {
+	s.init()
+	return s.keeper.wait(ctx)
 }
 
 // Open returns the number of streams that have not ended.

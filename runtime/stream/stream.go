@@ -12,11 +12,12 @@ import (
 // Stream is one stream to a client. Make it with Store.New. All methods may be
 // called concurrently.
 type Stream struct {
-	store  *Store
-	handle string
-	gone   func()
-	place  *list.Element // in Store.retained, under Store.mu
-	timer  *time.Timer   // under Store.mu
+	store   *Store
+	handle  string
+	gone    func()
+	keeping keeping       // under keeper.mu
+	place   *list.Element // in Store.retained, under Store.mu
+	timer   *time.Timer   // under Store.mu
 
 	mu sync.Mutex
 	ring
@@ -93,7 +94,9 @@ func (s *Stream) send(data []byte, last bool) error {
 
 // push appends an event and makes room for it; s.mu is held.
 func (s *Stream) push(data []byte, cost int64) {
-	s.add(Event{Seq: s.next, Data: data}, cost)
+	e := Event{Seq: s.next, Data: data}
+	s.add(e, cost)
+	s.store.keeper.keep(s, e)
 	s.next++
 	for s.over(&s.store.limits) {
 		s.evict()
@@ -161,6 +164,7 @@ func (s *Stream) unread() (n int, size int64) {
 func (s *Stream) lose() error {
 	s.evicted = s.next
 	s.next++
+	s.store.keeper.gap(s)
 	s.store.Observer.Drop(hook.DropEvicted)
 	s.endReader(ErrOverflow, false)
 	return ErrOverflow
@@ -247,6 +251,7 @@ func (s *Stream) drop(cause error) (gone func()) {
 	s.signalRoom()
 	s.mu.Unlock()
 	s.store.Budget.Release(size)
+	s.store.keeper.giveUp(s)
 	s.store.forget(s, wasOpen)
 	return s.gone
 }

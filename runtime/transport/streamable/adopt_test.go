@@ -60,9 +60,9 @@ func (s *shaky) Get(ctx context.Context, key string) (session.Record, bool, erro
 	return s.Memory.Get(ctx, key)
 }
 
-// pods runs f with two processes of one server, one of which has a session of
-// alice's.
-func pods(t *testing.T, second *adopting, f func(first, other *lab, store *shaky, id string)) {
+// pods runs the last of fs with two processes of one server, one of which has a
+// session of alice's, and the others before there is one.
+func pods(t *testing.T, second *adopting, fs ...func(first, other *lab, store *shaky, id string)) {
 	synctest.Test(t, func(t *testing.T) {
 		store, keys := &shaky{}, &seal.Keyring{Server: "uid"}
 		if err := keys.LoadEphemeral(); err != nil {
@@ -79,8 +79,11 @@ func pods(t *testing.T, second *adopting, f func(first, other *lab, store *shaky
 			share(first, first.backend)
 			newLab(t, &second.backend, func(other *lab) {
 				share(other, second)
+				for _, prepare := range fs[:len(fs)-1] {
+					prepare(first, other, store, "")
+				}
 				a := first.ask(call{body: initialize("2025-06-18", `{"roots":{}}`), header: map[string]string{"X-User": "alice"}})
-				f(first, other, store, a.header.Get("Mcp-Session-Id"))
+				fs[len(fs)-1](first, other, store, a.header.Get("Mcp-Session-Id"))
 			}, addr)
 		}, addr)
 	})

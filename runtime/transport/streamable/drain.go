@@ -65,6 +65,7 @@ func (s *Server) Cut(cause error) {
 	cause = fmt.Errorf("%w: %w", dispatch.ErrShutdown, cause)
 	s.draining.Store(true)
 	s.sessions.Stop()
+	s.streams.Leave()
 	s.end(cause)
 	s.sessions.CloseAll(hook.EndShutdown, cause)
 	if s.sse != nil {
@@ -72,9 +73,12 @@ func (s *Server) Cut(cause error) {
 	}
 }
 
-// Shutdown is Cut, and waits until every HTTP request has been answered or ctx
-// ends. It does not close listeners.
+// Shutdown is Cut, and waits until every HTTP request has been answered and
+// Events has been told what was sent, or ctx ends. It does not close listeners.
 func (s *Server) Shutdown(ctx context.Context, cause error) error {
 	s.Cut(cause)
-	return s.requests.Wait(ctx)
+	if err := s.requests.Wait(ctx); err != nil {
+		return err
+	}
+	return s.streams.Kept(ctx)
 }

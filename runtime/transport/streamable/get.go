@@ -43,6 +43,9 @@ func (q *request) get() *refusal {
 	}
 	st, _ := l.Lookup(handle.token)
 	if handle.Standalone {
+		if st == nil {
+			return q.standalone(l, nil, 0, q.missed(handle.token, seq)...)
+		}
 		return q.standalone(l, st, seq)
 	}
 	return q.resume(l, handle, st, seq)
@@ -92,9 +95,10 @@ func sessionRandom(l *dispatch.Legacy) (r seal.Random) {
 }
 
 // standalone serves a stream of unsolicited messages. from is the one that the
-// client comes back for, nil if it is not there any more.
-func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint64) *refusal {
-	st, err := l.OpenStandalone(q.s.streamHandle(l, "", true), from, after)
+// client comes back for, nil if it is not there any more; missed is what
+// followed on one of another process.
+func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint64, missed ...[]byte) *refusal {
+	st, err := l.OpenStandalone(q.s.streamHandle(l, "", true), from, after, missed...)
 	if err != nil {
 		if errors.Is(err, stream.ErrFull) {
 			return unavailable(hook.RejectStreamLimit, "too many streams")
@@ -102,7 +106,7 @@ func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint
 		return sessionUnknown(jsonrpc.ID{})
 	}
 	defer l.CloseStandalone(st)
-	if from != nil {
+	if from != nil || len(missed) > 0 {
 		q.s.Observer.Replay(hook.ReplayResumed)
 	}
 	reader, err := st.Attach(0)
@@ -161,6 +165,11 @@ func (q *request) resume(l *dispatch.Legacy, handle lastEvent, st *stream.Stream
 		return methodNotAllowed("POST")
 	}
 	c.StreamHead()
+	if c.replay(handle, after) {
+		q.s.Observer.Replay(hook.ReplayResumed)
+		c.out.Flush()
+		return nil
+	}
 	c.lost(handle)
 	return nil
 }

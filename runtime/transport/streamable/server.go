@@ -66,12 +66,18 @@ type Server struct {
 	// process with the same Keys, or this program once it has been started
 	// again, goes on with them where the Handler is a dispatch.Adopter. Clients
 	// are to be kept at one process as long as it lives: a session that is used
-	// at two of them hears of changes only where its streams are. What was
-	// buffered for it, and what it asked for (a log level, subscriptions), stays
-	// behind.
+	// at two of them hears of changes only where its streams are. What waited
+	// for it without a stream, and what it asked for (a log level,
+	// subscriptions), stays behind.
 	Store session.Store
-	// StoreFailed hears errors of the Store, which cost a session no more than
-	// being taken up elsewhere. It must not block.
+	// Events, when not nil, keeps what streams with ids send, so that a client
+	// whose session is taken up elsewhere can resume them there. A request ends
+	// with its process: unless its answer is there, a resume ends with the
+	// error that it is lost (P2).
+	Events stream.Events
+	// StoreFailed hears errors of Store and Events, which cost a session no more
+	// than being taken up, or a stream than being resumed, elsewhere. It must
+	// not block.
 	StoreFailed func(error)
 	// Budget bounds buffered bytes; nil means one of its own.
 	Budget *stream.Budget
@@ -103,7 +109,7 @@ func (s *Server) init() {
 			s.Budget = &stream.Budget{Observer: s.Observer}
 		}
 		s.base, s.end = context.WithCancelCause(context.Background())
-		s.streams = &stream.Store{Limits: s.StreamLimits, Budget: s.Budget, Observer: s.Observer}
+		s.streams = &stream.Store{Limits: s.StreamLimits, Budget: s.Budget, Observer: s.Observer, Events: s.Events, EventsFailed: s.StoreFailed}
 		s.sessions = &session.Registry{
 			Streams:         s.streams,
 			Max:             func() int { return s.settings().MaxSessions },
