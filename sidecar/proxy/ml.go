@@ -72,7 +72,8 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	p.raise(ctx, x, lease)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := request(x, &modernCall{p: p, x: x, cancel: cancel})
+	call := &modernCall{p: p, x: x, cancel: cancel}
+	r := request(x, call)
 	if isList(r.Method) {
 		cursor, bad := p.cursorIn(d, x)
 		if bad != nil {
@@ -85,6 +86,9 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	}
 	tool, known := p.toolOf(ctx, x, lease)
 	answer, err := p.callTool(ctx, lease.Leg, r, augmented{known: known, asTask: p.asTask(x, tool)})
+	if bad := call.lacked.Load(); bad != nil {
+		return dispatch.Fail(bad), false
+	}
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err)), repeatable(r.Method, err)
 	}

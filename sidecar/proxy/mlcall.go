@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
@@ -16,6 +17,9 @@ type modernCall struct {
 	x *dispatch.Exchange
 	// cancel ends the call; nil where nothing may.
 	cancel context.CancelCauseFunc
+	// lacked is what the workload asked for and the client did not declare. It
+	// stands over an answer that comes as the call is cancelled.
+	lacked atomic.Pointer[jsonrpc.Error]
 }
 
 // Request implements peer.Handler. The leg declared no capability, so whatever
@@ -28,6 +32,7 @@ func (c *modernCall) Request(context.Context, peer.Incoming) ([]byte, *jsonrpc.E
 // lacks implements caller (B7.15).
 func (c *modernCall) lacks(m *jsonrpc.Message) {
 	if bad := mayAsk(c.x.ClientCapabilities())(m.Method, m.Params); bad != nil && c.cancel != nil {
+		c.lacked.Store(bad)
 		c.cancel(bad)
 	}
 }
