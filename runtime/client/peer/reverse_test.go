@@ -85,15 +85,18 @@ func TestAWithdrawnRequestIsNotAnswered(t *testing.T) {
 	})
 }
 
+// whose answers a request with the value of the call that it belongs to.
+func whose(_ context.Context, in Incoming) ([]byte, *jsonrpc.Error) {
+	if in.Call == nil {
+		return []byte(`{"of":null}`), nil
+	}
+	return []byte(fmt.Sprintf(`{"of":%q}`, in.Call.Value())), nil
+}
+
 // B6.1 for pipes: exactly one attributable call in flight, or none.
 func TestAttribution(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, s *server) {
-		s.log.serve = func(_ context.Context, in Incoming) ([]byte, *jsonrpc.Error) {
-			if in.Call == nil {
-				return []byte(`{"of":null}`), nil
-			}
-			return []byte(fmt.Sprintf(`{"of":%q}`, in.Call.Value())), nil
-		}
+		s.log.serve = whose
 		ask := func(want string) {
 			t.Helper()
 			s.say(`{"jsonrpc":"2.0","id":"r","method":"elicitation/create"}`)
@@ -364,12 +367,7 @@ func TestInitialize(t *testing.T) {
 // and to no other call.
 func TestARequestThatNamesATask(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, s *server) {
-		s.log.serve = func(_ context.Context, in Incoming) ([]byte, *jsonrpc.Error) {
-			if in.Call == nil {
-				return []byte(`{"of":null}`), nil
-			}
-			return []byte(fmt.Sprintf(`{"of":%q}`, in.Call.Value())), nil
-		}
+		s.log.serve = whose
 		ask := func(task, want string) {
 			t.Helper()
 			s.say(`{"jsonrpc":"2.0","id":"r","method":"elicitation/create","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":` + task + `}}}}`)
