@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -71,7 +70,6 @@ func pods(t *testing.T, second *adopting, fs ...func(first, other *lab, store *s
 		who := func(r *http.Request) (*auth.Identity, error) {
 			return &auth.Identity{Principal: r.Header.Get("X-User")}, nil
 		}
-		addr := &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 17080}
 		share := func(l *lab, handler dispatch.Server) {
 			l.server.Store, l.server.Keys, l.server.Authenticate, l.server.Handler = store, keys, who, handler
 		}
@@ -84,8 +82,8 @@ func pods(t *testing.T, second *adopting, fs ...func(first, other *lab, store *s
 				}
 				a := first.ask(call{body: initialize("2025-06-18", `{"roots":{}}`), header: map[string]string{"X-User": "alice"}})
 				fs[len(fs)-1](first, other, store, a.header.Get("Mcp-Session-Id"))
-			}, addr)
-		}, addr)
+			}, nil)
+		}, nil)
 	})
 }
 

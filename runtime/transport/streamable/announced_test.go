@@ -15,7 +15,7 @@ import (
 // comes of it so far, on a connection of its own.
 func (l *lab) announce(session string, n int, bytes string) io.Writer {
 	l.t.Helper()
-	conn, err := l.memory.dial(l.t.Context())
+	conn, err := l.memory.Dial(l.t.Context())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestLargeBodiesInChunks(t *testing.T) {
 		answers := make(chan int)
 		for i := range 64 {
 			body := strings.Replace(padded(2<<20), `"id":1,`, fmt.Sprintf(`"id":%d,`, i), 1)
-			conn, err := l.memory.dial(l.t.Context())
+			conn, err := l.memory.Dial(l.t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ func padded(n int) string {
 // raw writes bytes on a connection of its own and reads one response.
 func (l *lab) raw(head string, feed func(w io.Writer)) *http.Response {
 	l.t.Helper()
-	conn, err := l.memory.dial(context.Background())
+	conn, err := l.memory.Dial(context.Background())
 	if err != nil {
 		l.t.Fatal(err)
 	}

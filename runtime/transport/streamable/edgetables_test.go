@@ -1,7 +1,6 @@
 package streamable_test
 
 import (
-	"net"
 	"testing"
 	"testing/synctest"
 
@@ -14,18 +13,14 @@ import (
 // tables (P33).
 var edge = edgetest.Target{Serve: func(t *testing.T, server dispatch.Server, s edgetest.Settings, f func(*testing.T, edgetest.Dial)) {
 	t.Helper()
-	address := s.Address
-	if address == nil {
-		address = net.IPv4(10, 1, 2, 3)
-	}
 	synctest.Test(t, func(t *testing.T) {
 		newLab(t, &backend{}, func(l *lab) {
 			l.server.Handler = server
 			l.settings(func(to *streamable.Settings) {
 				to.AllowedOrigins, to.MaxBodyBytes, to.RequestTimeout = s.Origins, s.MaxBody, s.Timeout
 			})
-			f(t, l.memory.dial)
-		}, &net.TCPAddr{IP: address, Port: 17080})
+			f(t, l.memory.Dial)
+		}, s.Address)
 	})
 }}
 

@@ -429,7 +429,7 @@ func TestStreamLimit(t *testing.T) {
 // Shutdown longer than it was given.
 func TestShutdownIsBounded(t *testing.T) {
 	inLab(t, &backend{}, func(l *lab) {
-		conn, err := l.memory.dial(l.t.Context())
+		conn, err := l.memory.Dial(l.t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

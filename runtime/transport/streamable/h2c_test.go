@@ -25,7 +25,7 @@ func inClearHTTP2(t *testing.T, b *backend, f func(l *lab, conns func() int)) {
 		opened := 0
 		newLab(t, b, func(l *lab) {
 			f(l, func() int { mu.Lock(); defer mu.Unlock(); return opened })
-		}, &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 17080}, func(web *http.Server, transport *http.Transport) {
+		}, nil, func(web *http.Server, transport *http.Transport) {
 			clear := new(http.Protocols)
 			clear.SetUnencryptedHTTP2(true)
 			web.Protocols, transport.Protocols = clear, clear
@@ -158,7 +158,7 @@ func TestAuthorityIsTheHost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				newLab(t, &backend{}, func(l *lab) {
-					conn, err := l.memory.dial(l.t.Context())
+					conn, err := l.memory.Dial(l.t.Context())
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -183,7 +183,7 @@ func TestAuthorityIsTheHost(t *testing.T) {
 						t.Errorf("refused for %v", rejected)
 					}
 					_ = conn.Close()
-				}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 17080}, func(web *http.Server, _ *http.Transport) {
+				}, net.IPv4(127, 0, 0, 1), func(web *http.Server, _ *http.Transport) {
 					clear := new(http.Protocols)
 					clear.SetUnencryptedHTTP2(true)
 					web.Protocols = clear

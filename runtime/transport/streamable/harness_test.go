@@ -19,6 +19,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/sse"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/transport/streamable"
+	"github.com/fairlead-dev/fairlead/runtime/transport/streamable/edgetest"
 )
 
 // backend is a dispatch.Server made of funcs, which counts what reaches it.
@@ -93,53 +94,13 @@ func (b *backend) endings() []error {
 	return append([]error(nil), b.closed...)
 }
 
-// memory is a listener whose connections never leave the process, so that
-// virtual time applies to them.
-type memory struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-	addr  net.Addr
-}
-
-func (m *memory) Accept() (net.Conn, error) {
-	select {
-	case c := <-m.conns:
-		return addressed{c, m.addr}, nil
-	case <-m.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (m *memory) Close() error   { m.once.Do(func() { close(m.done) }); return nil }
-func (m *memory) Addr() net.Addr { return m.addr }
-
-func (m *memory) dial(ctx context.Context) (net.Conn, error) {
-	client, server := net.Pipe()
-	select {
-	case m.conns <- server:
-		return client, nil
-	case <-m.done:
-		return nil, errors.New("closed")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-type addressed struct {
-	net.Conn
-	addr net.Addr
-}
-
-func (a addressed) LocalAddr() net.Addr { return a.addr }
-
 // lab is one server with a client, in virtual time.
 type lab struct {
 	t       *testing.T
 	backend *backend
 	server  *streamable.Server
 	client  *http.Client
-	memory  *memory
+	memory  *edgetest.Listener
 	set     streamable.Settings
 
 	mu       sync.Mutex
@@ -152,10 +113,10 @@ type lab struct {
 // inLab runs f in a bubble of virtual time with a server that works.
 func inLab(t *testing.T, b *backend, f func(l *lab)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { newLab(t, b, f, &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 17080}) })
+	synctest.Test(t, func(t *testing.T) { newLab(t, b, f, nil) })
 }
 
-func newLab(t *testing.T, b *backend, f func(l *lab), addr net.Addr, change ...func(*http.Server, *http.Transport)) {
+func newLab(t *testing.T, b *backend, f func(l *lab), addr net.IP, change ...func(*http.Server, *http.Transport)) {
 	l := &lab{t: t, backend: b}
 	keys := &seal.Keyring{Server: "uid"}
 	if err := keys.LoadEphemeral(); err != nil {
@@ -172,10 +133,10 @@ func newLab(t *testing.T, b *backend, f func(l *lab), addr net.Addr, change ...f
 			StreamClosed: func(hook.StreamKind, hook.StreamEnd) { l.mu.Lock(); l.streams--; l.mu.Unlock() },
 		},
 	}
-	l.memory = &memory{conns: make(chan net.Conn), done: make(chan struct{}), addr: addr}
+	l.memory = edgetest.NewListener(addr)
 	web := &http.Server{Handler: l.server}
 	transport := &http.Transport{
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return l.memory.dial(ctx) },
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return l.memory.Dial(ctx) },
 		DisableCompression: true,
 		MaxConnsPerHost:    0,
 	}
