@@ -104,10 +104,7 @@ func TestAKilledChildEndsItsOwnSessionOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, body, header := victim.compose("tools/call", `{"name":"sleep","arguments":{"ms":600000}}`)
-	running := make(chan reply, 1)
-	go func() { running <- victim.send(body, header) }()
-	eventually(t, "the call runs", func() bool { return p.status().Counts.Active > 0 })
+	running := sleeping(p, victim, 600_000)
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

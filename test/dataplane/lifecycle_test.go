@@ -10,14 +10,22 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 )
 
-// sleeping starts a call that takes so long, and waits until it runs.
+// sleeping starts a call and returns when it runs. What
+// ended before may still be counted for a moment: so the count must first come
+// down to the calls that are known to run.
 func sleeping(p *pod, c *client, ms int) <-chan reply {
 	p.t.Helper()
-	before := p.status().Counts.Active
+	settled := func() bool { return p.status().Counts.Active == int(p.running.Load()) }
+	eventually(p.t, "earlier calls are counted no more", settled)
 	_, body, header := c.compose("tools/call", `{"name":"sleep","arguments":{"ms":`+strconv.Itoa(ms)+`}}`)
 	answer := make(chan reply, 1)
-	go func() { answer <- c.send(body, header) }()
-	eventually(p.t, "the call runs", func() bool { return p.status().Counts.Active > before })
+	p.running.Add(1)
+	go func() {
+		r := c.send(body, header)
+		p.running.Add(-1)
+		answer <- r
+	}()
+	eventually(p.t, "the call runs", settled)
 	return answer
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/sidecar/config"
@@ -25,6 +26,8 @@ type pod struct {
 	workload *process // of an MCP workload
 
 	public, admin, metrics string // base URLs
+
+	running atomic.Int32 // calls of sleeping that have no answer yet
 }
 
 // stdioPod makes a pod whose workload is `testworkload serve` with these flags.

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -109,7 +110,7 @@ func TestCancelReachesTheWorkload(t *testing.T) {
 		t.Parallel()
 		p := stdioPod(t, "--die-on-cancel").ready()
 		c := p.legacy("2025-11-25")
-		cancelled(t, p, c)
+		cancelled(t, c)
 		eventually(t, "the process has ended itself", func() bool { return p.metric("fairlead_process_ends_total", `reason="crashed"`) == 1 })
 		eventually(t, "its session is gone", func() bool { return c.call("echo", `{"text":"x"}`).status == http.StatusNotFound })
 		if !p.isReady() {
@@ -119,7 +120,7 @@ func TestCancelReachesTheWorkload(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
 		p := httpPod(t, "--die-on-cancel").ready()
-		cancelled(t, p, p.legacy("2025-11-25"))
+		cancelled(t, p.legacy("2025-11-25"))
 		if code := p.workload.exit(); code != 1 {
 			t.Errorf("exit code %d", code)
 		}
@@ -129,23 +130,30 @@ func TestCancelReachesTheWorkload(t *testing.T) {
 		p := stdioPod(t).ready()
 		c := p.legacy("2025-11-25")
 		for range 20 {
-			cancelled(t, p, c)
+			cancelled(t, c)
 		}
 		c.must(c.call("echo", `{"text":"x"}`))
 		eventually(t, "nothing is left open", func() bool { return p.status().Counts.Streams == 0 })
 	})
 }
 
-// cancelled makes a call and cancels it.
-func cancelled(t *testing.T, p *pod, c *client) {
+// cancelled makes a call and cancels it once the workload has it.
+func cancelled(t *testing.T, c *client) {
 	t.Helper()
-	answered := sleeping(p, c, 600_000)
-	id := fmt.Sprint(c.nextID)
+	id, body, header := c.compose("tools/call", `{"name":"progress","arguments":{"n":1,"ms":600000},"_meta":{"progressToken":"t"}}`)
+	call, err := c.open(http.MethodPost, body, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer call.close()
+	if m, data, err := call.next(); err != nil || m.Method != "notifications/progress" {
+		t.Fatalf("the call runs: %s %v", data, err)
+	}
 	if r := c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, nil); r.status != http.StatusAccepted {
 		t.Errorf("cancelled: %v", r)
 	}
-	if r := <-answered; r.status != http.StatusOK || len(r.messages) != 0 {
-		t.Errorf("the cancelled call got %v", r)
+	if _, data, err := call.next(); err != io.EOF {
+		t.Errorf("the cancelled call got %s %v", data, err)
 	}
 }
 
