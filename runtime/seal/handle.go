@@ -95,6 +95,23 @@ func (k *Keyring) OpenSession(token, principal string) (Session, error) {
 	return s, nil
 }
 
+// ForgetSession lets go of what is remembered of the id of a session that has
+// ended. It only costs time: an id that comes again opens as before.
+func (k *Keyring) ForgetSession(session Random) {
+	if ring := k.ring.Load(); ring != nil {
+		ring.sessions.forget(session)
+	}
+}
+
+// Remembered is how many session ids are remembered, at most twice 1,024.
+func (k *Keyring) Remembered() int {
+	ring := k.ring.Load()
+	if ring == nil {
+		return 0
+	}
+	return ring.sessions.len()
+}
+
 // SealStream makes a stream handle, once per stream.
 func (k *Keyring) SealStream(s Stream) (string, error) {
 	b := make([]byte, 0, 128)

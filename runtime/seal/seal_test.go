@@ -247,3 +247,62 @@ func TestWhatIsRememberedOfSessions(t *testing.T) {
 		t.Errorf("its key has gone: %v", err)
 	}
 }
+
+// What has ended is forgotten, and what nobody ends takes no more than its
+// bound; an id that comes again opens as before.
+func TestEndedSessionsAreForgotten(t *testing.T) {
+	k := ring(t, "uid", key("a", 1))
+	open := func() seal.Session {
+		s := session()
+		for range 2 {
+			token, _ := k.SealSession(s, "alice") // another spelling of the same
+			if got, err := k.OpenSession(token, "alice"); err != nil || got != s {
+				t.Fatalf("got %+v, %v", got, err)
+			}
+		}
+		return s
+	}
+	kept, gone := open(), open()
+	if n := k.Remembered(); n != 2 {
+		t.Errorf("%d remembered, want 2", n)
+	}
+	k.ForgetSession(gone.Random)
+	k.ForgetSession(gone.Random)
+	if n := k.Remembered(); n != 1 {
+		t.Errorf("%d remembered, want 1", n)
+	}
+	for range 5000 {
+		open()
+	}
+	const bound = 2048
+	if n := k.Remembered(); n > bound {
+		t.Errorf("%d remembered, want %d at most", n, bound)
+	}
+	k.ForgetSession(kept.Random) // pushed out long ago
+	token, _ := k.SealSession(kept, "alice")
+	if got, err := k.OpenSession(token, "alice"); err != nil || got != kept {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if (&seal.Keyring{}).Remembered() != 0 {
+		t.Error("an empty ring remembers something")
+	}
+}
+
+// A session that was used long ago is forgotten as well.
+func TestOldSessionsAreForgotten(t *testing.T) {
+	k := ring(t, "uid", key("a", 1))
+	all := make([]seal.Session, 1500)
+	for i := range all {
+		all[i] = session()
+		token, _ := k.SealSession(all[i], "alice")
+		if _, err := k.OpenSession(token, "alice"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range all {
+		k.ForgetSession(s.Random)
+	}
+	if n := k.Remembered(); n != 0 {
+		t.Errorf("%d remembered", n)
+	}
+}

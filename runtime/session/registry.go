@@ -57,6 +57,9 @@ type Registry struct {
 	Store Store
 	// StoreFailed hears its errors; sessions go on without it.
 	StoreFailed func(error)
+	// Removed, when not nil, is told the key of a session that is no longer
+	// found. It must be quick.
+	Removed func(key string)
 	// Binding labels observations.
 	Binding  string
 	Observer *hook.Observer
@@ -129,15 +132,22 @@ func (r *Registry) add(s *Session) error {
 }
 
 func (r *Registry) remove(s *Session) {
+	if r.unlist(s) && r.Removed != nil {
+		r.Removed(s.params.Key)
+	}
+}
+
+func (r *Registry) unlist(s *Session) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.sessions[s.params.Key] != s {
-		return
+		return false
 	}
 	delete(r.sessions, s.params.Key)
 	if r.owners[s.params.Principal]--; r.owners[s.params.Principal] == 0 {
 		delete(r.owners, s.params.Principal)
 	}
+	return true
 }
 
 // Find returns the session with the key if it belongs to the principal; a

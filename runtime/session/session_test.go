@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -31,8 +32,8 @@ func start(t *testing.T, r *session.Registry, key, principal string) *session.Se
 }
 
 func TestRegistry(t *testing.T) {
-	var began, ended []string
-	r := &session.Registry{Streams: &stream.Store{}, Max: func() int { return 3 }, MaxPerPrincipal: func() int { return 2 }, Binding: "streamable",
+	var began, ended, removed []string
+	r := &session.Registry{Streams: &stream.Store{}, Removed: func(key string) { removed = append(removed, key) }, Max: func() int { return 3 }, MaxPerPrincipal: func() int { return 2 }, Binding: "streamable",
 		Observer: &hook.Observer{
 			SessionStarted: func(s hook.Session) { began = append(began, s.Revision+s.Binding) },
 			SessionEnded:   func(_ hook.Session, e hook.SessionEnd) { ended = append(ended, string(e.Reason)) },
@@ -86,6 +87,10 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	r.CloseAll(hook.EndShutdown, mine)
+	slices.Sort(removed)
+	if fmt.Sprint(removed) != "[a b c d]" {
+		t.Errorf("told of the removal of %v", removed)
+	}
 	if r.Len() != 0 || len(began) != 4 || fmt.Sprint(ended) != "[deleted shutdown shutdown shutdown]" || began[0] != "2025-11-25streamable" {
 		t.Errorf("%d left, %v, %v", r.Len(), began, ended)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -79,6 +80,8 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 		InFlight:    func() int { return a.drainer.InFlight() },
 		Held:        func() int { _, held := a.gate.Counts(); return held },
 		Connections: func() int { return a.public.connections() },
+		HeapFloor:   func() int { return int(floorBytes(debug.SetMemoryLimit(-1))) },
+		SessionIDs:  a.ring.Remembered,
 	})
 	front := a.metrics.Front(observe.NewAccessLog(c.Log))
 	c.Budget = &stream.Budget{Max: budgetBytes(), Observer: front}

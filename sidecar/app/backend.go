@@ -91,6 +91,7 @@ func Proxy(c Config, m *observe.Metrics) (Backend, error) {
 		Pod:      c.PodUID,
 		Roots:    c.Boot.ClientRoots,
 		Leasing:  leasingOf(c.Boot.Workload),
+		Parking:  parkingFor(c.Keep),
 		Hooks:    proxyHooks(binding.String(), m, log),
 	})
 	return b, nil

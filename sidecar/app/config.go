@@ -33,6 +33,9 @@ type Config struct {
 	// AgentSocket is where the agent of a Stdio workload listens, HookSocket
 	// where we listen for hooks; without the latter there are none.
 	AgentSocket, HookSocket string
+	// Keep is how long what waits for clients to come back is kept: calls of the
+	// workload that ask something, and tasks. 0 means their defaults (B18, R22).
+	Keep time.Duration
 	// Drain are the clocks of the drain, Ending is how long everything after
 	// it may take.
 	Drain  drain.Clocks

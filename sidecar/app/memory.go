@@ -30,4 +30,6 @@ const maxFloor = 16 << 20
 // pages. The collector paces itself by what is in use: without the floor it
 // would run every few megabytes, because what a sidecar holds is little, and
 // take a tenth of the time of every request. The caller keeps it alive.
-func heapFloor(limit int64) []byte { return make([]byte, min(limit/16, maxFloor)) }
+func heapFloor(limit int64) []byte { return make([]byte, floorBytes(limit)) }
+
+func floorBytes(limit int64) int64 { return min(limit/16, maxFloor) }

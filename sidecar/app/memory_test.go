@@ -1,7 +1,10 @@
 package app
 
 import (
+	"fmt"
 	"math"
+	"runtime/debug"
+	"strings"
 	"testing"
 )
 
@@ -22,5 +25,15 @@ func TestHeapFloor(t *testing.T) {
 				t.Errorf("%d bytes, want %d", got, test.want)
 			}
 		})
+	}
+}
+
+// A leak is looked for in the heap without its floor, so that is told.
+func TestTheFloorIsTold(t *testing.T) {
+	r := start(t, nil)
+	_, metrics := r.get(r.scrape, "/metrics")
+	want := fmt.Sprintf("\nfairlead_heap_floor_bytes %v\n", float64(floorBytes(debug.SetMemoryLimit(-1))))
+	if !strings.Contains(metrics, want) {
+		t.Errorf("no %q in the metrics", want)
 	}
 }

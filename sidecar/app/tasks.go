@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/task"
 	"github.com/fairlead-dev/fairlead/sidecar/observe"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy/park"
 )
 
 // tasksEnd is how long tasks may take to hear of their end: the workload has to
@@ -21,7 +22,16 @@ func newTasks(c Config, m *observe.Metrics) (*task.Engine, error) {
 		Keys:     c.Keys,
 		Pod:      c.PodUID,
 		Observer: m.Tasks(observe.NewAccessLog(c.Log)),
+
+		DefaultTTL: c.Keep,
+		MaxTTL:     c.Keep,
+		Sweep:      c.Keep / 4,
 	})
+}
+
+// parkingFor bounds what is parked where it is kept for less than usual.
+func parkingFor(keep time.Duration) park.Limits {
+	return park.Limits{Round: keep, Grace: keep}
 }
 
 func closeTasks(ctx context.Context, e *task.Engine) {

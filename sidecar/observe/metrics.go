@@ -26,6 +26,8 @@ type Sources struct {
 	InFlight    func() int
 	Held        func() int
 	Connections func() int
+	HeapFloor   func() int
+	SessionIDs  func() int
 }
 
 // Metrics are all metrics of a sidecar, with a registry of their own. Make
@@ -116,6 +118,8 @@ func (m *Metrics) traffic(s Sources) {
 		{"fairlead_http_requests_in_flight", "HTTP requests on the public port, streams included.", s.InFlight},
 		{"fairlead_held_requests", "Requests that wait for the workload to come back.", s.Held},
 		{"fairlead_http_connections", "Connections on the public port.", s.Connections},
+		{"fairlead_heap_floor_bytes", "Bytes of go_gc_heap_live_bytes that are reserved and never touched, so that collections are rare; they take no memory.", s.HeapFloor},
+		{"fairlead_session_ids_remembered", "Ids of sessions that need not be unsealed again, 2,048 at most; the ones used longest ago are forgotten first, those of ended sessions at once.", s.SessionIDs},
 	} {
 		value := g.value
 		c.gaugeFunc(g.name, g.help, func() float64 {

@@ -68,6 +68,7 @@ func (q *request) get() *edge.Denial {
 	if !q.s.table.add(c, q.settings.MaxConnections, q.settings.MaxConnectionsPerPrincipal) {
 		return unavailable(hook.RejectSessionLimit, "too many connections")
 	}
+	defer q.s.Keys.ForgetSession(random)
 	defer q.s.table.remove(c)
 	if q.s.draining.Load() {
 		c.leaveSoon(0) // Drain was looking for connections at this moment

@@ -67,6 +67,9 @@ func inLab(t *testing.T, h dispatch.Server, set httpsse.Settings, f func(l *lab)
 			if n, m := l.server.Connections(), l.server.Sessions(); n != 0 || m != 0 {
 				t.Errorf("%d connections and %d sessions are left", n, m)
 			}
+			if n := keys.Remembered(); n != 0 {
+				t.Errorf("%d ids of sessions that have ended are remembered", n)
+			}
 		}()
 		f(l)
 	})

@@ -119,6 +119,7 @@ func (q *request) find(token string) *connection {
 	}
 	c := q.s.table.get(hex.EncodeToString(handle.Random[:]))
 	if c == nil || c.principal != q.identity.Name() {
+		q.s.Keys.ForgetSession(handle.Random) // opening the id has made it remembered again
 		return nil
 	}
 	return c

@@ -159,6 +159,9 @@ func newLab(t *testing.T, b *backend, f func(l *lab), addr net.IP, change ...fun
 		if n, m := l.server.Streams(), l.server.Sessions(); n != 0 || m != 0 {
 			t.Errorf("%d streams and %d sessions are left", n, m)
 		}
+		if n := keys.Remembered(); n != 0 {
+			t.Errorf("%d ids of sessions that have ended are remembered", n)
+		}
 		if l.streams != 0 {
 			t.Errorf("%d streams were not closed", l.streams)
 		}

@@ -25,6 +25,7 @@ func (q *request) lookup() (*dispatch.Legacy, bool) {
 	}
 	sess, ok := q.s.sessions.Find(key, q.principal)
 	if !ok {
+		q.s.forget(key) // opening the id has made it remembered again
 		return nil, false
 	}
 	l, ok := sess.Owner().(*dispatch.Legacy)

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"context"
+	"encoding/hex"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -117,6 +118,7 @@ func (s *Server) init() {
 			Idle:            func() time.Duration { return s.settings().SessionIdle },
 			Store:           s.Store,
 			StoreFailed:     s.StoreFailed,
+			Removed:         s.forget,
 			Binding:         mcp.Streamable.String(),
 			Observer:        s.Observer,
 		}
@@ -142,6 +144,14 @@ func (s *Server) settings() Settings {
 		return Settings{}.withDefaults()
 	}
 	return s.Settings().withDefaults()
+}
+
+// forget lets go of the id of a session that has ended.
+func (s *Server) forget(key string) {
+	var random seal.Random
+	if n, err := hex.Decode(random[:], []byte(key)); err == nil && n == len(random) {
+		s.Keys.ForgetSession(random)
+	}
 }
 
 // Sessions returns the number of sessions.

@@ -35,6 +35,7 @@ func serveCommand(level *slog.LevelVar) *cobra.Command {
 			override(&c.KeysDir, places.KeysDir)
 			override(&c.AgentSocket, places.AgentSocket)
 			override(&c.HookSocket, places.HookSocket)
+			c.Keep = places.Keep
 			a, err := app.New(c, app.Proxy)
 			if err != nil {
 				return err
@@ -54,6 +55,8 @@ func serveCommand(level *slog.LevelVar) *cobra.Command {
 		cmd.Flags().StringVar(field, name, "", "for tests")
 		_ = cmd.Flags().MarkHidden(name) // fails for unknown names only
 	}
+	cmd.Flags().DurationVar(&places.Keep, "test-keep", 0, "for tests")
+	_ = cmd.Flags().MarkHidden("test-keep")
 	return cmd
 }
 
