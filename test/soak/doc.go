@@ -1,8 +1,9 @@
 // Package soak lets many clients of every revision work for minutes on one
 // sidecar, while its stdio workload is killed and stopped at random, and then
 // looks for what was mixed up, done twice or left behind. `make soak` runs it;
-// SOAK is how long, SOAK_WORKLOAD part of the name of the workloads that share
-// the time, SOAK_SEED the seed of an earlier run.
+// SOAK is how long for each workload, SOAK_WORKLOAD part of the name of those
+// that are wanted, SOAK_SEED the seed of an earlier run. As many run at the same
+// time as there are CPUs (go test -parallel).
 //
 //	clients ─ tap ─► mcp-sidecar ─► mcp-agent ─► workload ─► journal
 //	                                               ▲

@@ -22,35 +22,42 @@ type figures struct {
 	// processes are the agent's and all others that run one of our programs,
 	// which no orphan escapes.
 	processes, ours int
-	// heap is what a collection left, in bytes. A sixteenth of the memory limit
-	// of it is the floor that the sidecar sets itself: of the rest, what clients
-	// may still come back for stays longer than a soak waits.
+	// parked, tasks and ids are what is kept for clients who may come back.
+	parked, tasks, ids int
+	// heap is what a collection left, in bytes, without the floor that the
+	// sidecar reserves and never touches.
 	heap float64
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%d goroutines, %d descriptors, %d sessions, %d streams, %d processes of the agent and %d in all, %.2f MiB of live heap",
-		f.goroutines, f.descriptors, f.sessions, f.streams, f.processes, f.ours, f.heap/(1<<20))
+	return fmt.Sprintf("%d goroutines, %d descriptors, %d sessions, %d streams, %d processes of the agent and %d in all, %d parked calls, %d tasks, %d ids, %.0f bytes of live heap",
+		f.goroutines, f.descriptors, f.sessions, f.streams, f.processes, f.ours, f.parked, f.tasks, f.ids, f.heap)
 }
 
-// settle is how long after the last client everything may take to be gone.
+// settle is how long after the last client everything may take to be gone, and
+// when the heap is looked at.
 const settle = 30 * time.Second
+
+// keep is how long the sidecar keeps parked calls and tasks for those who may
+// come back: less than settle, by a flag, instead of minutes and hours.
+const keep = 10 * time.Second
 
 // count reads everything but the heap.
 func (p *pod) count() (f figures) {
 	metrics := p.scrape()
 	f.goroutines, f.descriptors = int(metrics["go_goroutines"]), int(metrics["process_open_fds"])
+	f.parked, f.tasks, f.ids = int(metrics["fairlead_parked_calls"]), int(metrics["fairlead_tasks"]), int(metrics["fairlead_session_ids_remembered"])
 	var s config.Status
 	code, body := p.get(p.admin + config.PathStatus)
 	if err := json.Unmarshal([]byte(body), &s); code != http.StatusOK || err != nil {
 		p.t.Fatalf("status: %d %s", code, body)
 	}
 	f.sessions, f.streams = s.Counts.Sessions, s.Counts.Streams
-	f.processes, f.ours = len(children(p.agent.pid())), running(bin)
+	f.processes, f.ours = len(children(p.agent.pid())), running(p.path("bin"))
 	return f
 }
 
-// scrape reads the metrics without labels.
+// scrape reads the metrics; of those with labels it adds the series up.
 func (p *pod) scrape() map[string]float64 {
 	p.t.Helper()
 	code, body := p.get(p.metrics + "/metrics")
@@ -59,12 +66,16 @@ func (p *pod) scrape() map[string]float64 {
 	}
 	out := map[string]float64{}
 	for line := range strings.Lines(body) {
-		name, value, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if n, err := strconv.ParseFloat(value, 64); ok && err == nil {
-			out[name] = n
+		line = strings.TrimSpace(line)
+		end, value := strings.IndexAny(line, "{ "), line[strings.LastIndex(line, " ")+1:]
+		if n, err := strconv.ParseFloat(value, 64); err == nil && end > 0 {
+			out[line[:end]] += n
 		}
 	}
-	for _, name := range []string{"go_goroutines", "process_open_fds", "go_gc_heap_live_bytes", "go_gc_duration_seconds_count"} {
+	for _, name := range []string{
+		"go_goroutines", "process_open_fds", "go_gc_heap_live_bytes", "go_gc_duration_seconds_count",
+		"fairlead_parked_calls", "fairlead_tasks", "fairlead_session_ids_remembered", "fairlead_heap_floor_bytes",
+	} {
 		if _, ok := out[name]; !ok {
 			p.t.Fatalf("there is no metric %s", name)
 		}
@@ -88,7 +99,7 @@ func (p *pod) live() float64 {
 			first = count
 		}
 		if count >= first+skipped {
-			least = min(least, metrics["go_gc_heap_live_bytes"])
+			least = min(least, metrics["go_gc_heap_live_bytes"]-metrics["fairlead_heap_floor_bytes"])
 		}
 		if count >= first+wanted {
 			return least
@@ -119,7 +130,7 @@ func (p *pod) begun() figures {
 	start, since := time.Now(), time.Now()
 	p.within(patience, func() bool {
 		now := p.count()
-		if now != f || now.sessions+now.streams > 0 {
+		if now != f || now.sessions+now.streams+now.parked+now.tasks+now.ids > 0 {
 			f, since = now, time.Now()
 		}
 		return time.Since(since) > calm && time.Since(start) > settle
@@ -128,21 +139,18 @@ func (p *pod) begun() figures {
 	return f
 }
 
-// ended gives a pod time to have what it had before, and returns what it has.
+// ended gives a pod time to have what it had before, and returns what it has
+// when that is over.
 func (p *pod) ended(before figures) figures {
 	p.t.Helper()
-	heap := before.heap
+	over := time.After(settle)
 	before.heap = 0
 	var f figures
 	p.within(settle, func() bool {
-		if f = p.count(); f != before {
-			return false
-		}
-		f.heap = p.live()
-		return f.heap <= heap*(1+heapSlack)
+		f = p.count()
+		return f == before
 	})
-	if f.heap == 0 {
-		f.heap = p.live()
-	}
+	<-over
+	f.heap = p.live()
 	return f
 }

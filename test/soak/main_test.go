@@ -3,7 +3,6 @@ package soak
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -22,7 +21,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	for _, main := range []string{"sidecar/cmd/mcp-sidecar", "sidecar/cmd/mcp-agent", "test/workloads/testworkload", "test/workloads/soakworkload"} {
+	for _, main := range programs() {
 		if _, err := program.BuildInto(dir, main); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -32,12 +31,15 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-func binary(name string) string { return filepath.Join(bin, name) }
+// programs are those that a pod runs.
+func programs() []string {
+	return []string{"sidecar/cmd/mcp-sidecar", "sidecar/cmd/mcp-agent", "test/workloads/testworkload", "test/workloads/soakworkload"}
+}
 
-// briefly is how long all soaks take that nobody gave a time.
+// briefly is how long soaks take that nobody gave a time.
 const briefly = 30 * time.Second
 
-// duration is SOAK, the time of all soaks together.
+// duration is SOAK, the time of each soak.
 func duration(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("SOAK")

@@ -33,7 +33,7 @@ type pod struct {
 }
 
 // startPod starts a pod in front of a command and waits until it is ready.
-func startPod(t *testing.T, s config.Stdio, command ...string) *pod {
+func startPod(t *testing.T, s config.Stdio, command func(program func(name string) string) []string) *pod {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "soak") // short: it holds sockets
 	if err != nil {
@@ -42,6 +42,7 @@ func startPod(t *testing.T, s config.Stdio, command ...string) *pod {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	p := &pod{t: t, dir: dir, plain: &http.Client{Timeout: patience, Transport: &http.Transport{MaxConnsPerHost: 1, DisableCompression: true}}}
 	p.write()
+	p.link()
 	boot, _, err := config.EncodeBoot(config.Boot{
 		Version:          config.BootVersion,
 		Server:           config.ServerRef{Namespace: "soak", Name: "soak", UID: "0b1f3c1e-8f0a-4a5e-9d55-2f1c0a6f7e12"},
@@ -52,9 +53,9 @@ func startPod(t *testing.T, s config.Stdio, command ...string) *pod {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.agent = launch(t, "mcp-agent", nil, append([]string{"run", "--socket", p.path("agent.sock"), "--"}, command...)...)
-	p.sidecar = launch(t, "mcp-sidecar", []string{config.BootEnv + "=" + string(boot), config.EnvPodUID + "=pod-uid", "GOMEMLIMIT=200MiB"},
-		"serve", "--log-level", "INFO",
+	p.agent = p.launch("mcp-agent", nil, append([]string{"run", "--socket", p.path("agent.sock"), "--"}, command(p.program)...)...)
+	p.sidecar = p.launch("mcp-sidecar", []string{config.BootEnv + "=" + string(boot), config.EnvPodUID + "=pod-uid", "GOMEMLIMIT=200MiB"},
+		"serve", "--log-level", "INFO", "--test-keep", keep.String(),
 		"--test-public", "127.0.0.1:0", "--test-admin", "127.0.0.1:0", "--test-metrics", "127.0.0.1:0",
 		"--test-live-dir", p.path("live"), "--test-keys-dir", p.path("keys"),
 		"--test-agent-socket", p.path("agent.sock"), "--test-hook-socket", p.path("hook.sock"))
@@ -94,6 +95,23 @@ func (p *pod) write() {
 		}
 	}
 }
+
+// link gives the pod names of its own for the programs, so that its processes
+// can be told from others'.
+func (p *pod) link() {
+	p.t.Helper()
+	if err := os.Mkdir(p.path("bin"), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, name := range programs() {
+		if err := os.Link(filepath.Join(bin, filepath.Base(name)), p.program(filepath.Base(name))); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// program is one of our programs.
+func (p *pod) program(name string) string { return filepath.Join(p.path("bin"), name) }
 
 func (p *pod) path(name string) string { return filepath.Join(p.dir, name) }
 
@@ -179,9 +197,14 @@ type process struct {
 }
 
 // launch starts a program, which is killed at the end of the test.
-func launch(t *testing.T, name string, env []string, args ...string) *process {
+func (p *pod) launch(name string, env []string, args ...string) *process {
+	p.t.Helper()
+	return begin(p.t, exec.Command(p.program(name), args...), env)
+}
+
+func begin(t *testing.T, cmd *exec.Cmd, env []string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(binary(name), args...), log: &log{}, done: make(chan struct{})}
+	p := &process{cmd: cmd, log: &log{}, done: make(chan struct{})}
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.WaitDelay = 5 * time.Second
