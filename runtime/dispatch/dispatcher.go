@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
 	"github.com/fairlead-dev/fairlead/runtime/internal/fence"
+	"github.com/fairlead-dev/fairlead/runtime/internal/lapse"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
@@ -47,6 +48,7 @@ type Dispatcher struct {
 	stacks             stacks
 	gate               gate
 	listeners, waiters listeners
+	deadlines          lapse.Clock
 	serial             atomic.Uint64
 }
 
@@ -74,32 +76,38 @@ func (d *Dispatcher) Offered() mcp.Offer {
 // the request first: the handler, cancel, deadline, or parent's end. The error
 // is an id that is in flight already on the session.
 func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver Deliver) (*Run, *jsonrpc.Error) {
+	run, err := d.Begin(parent, r, h, deliver)
+	if err == nil {
+		run.Go()
+	}
+	return run, err
+}
+
+// Begin is Start that leaves the work to the caller, who calls Go or, where
+// Prompt says that he may, Work.
+func (d *Dispatcher) Begin(parent context.Context, r Request, h Handler, deliver Deliver) (*Run, *jsonrpc.Error) {
 	run := &Run{d: d, id: r.Msg.ID, handler: h, deliver: deliver, began: time.Now()}
 	run.legacy, _ = r.Session.(*Legacy)
-	ctx, cancel := context.WithCancelCause(parent)
-	run.cancel = cancel
+	run.ctx, run.cancel = context.WithCancelCause(parent)
 	method, _ := r.Profile.Method(r.Msg.Method)
 	run.listens, run.waits = method.Listening, method.Waiting
-	if d.Timeout != nil && !run.listens {
-		if limit := d.Timeout(); limit > 0 {
-			// A timer and not one more context, of which there are enough.
-			run.deadline = time.AfterFunc(limit, func() { cancel(ErrDeadline) })
-		}
-	}
-	if run.legacy != nil && r.Msg.Method != mcp.MethodInitialize && !run.legacy.begin(run) {
-		run.stop()
-		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight").WithReason(mcp.ReasonDuplicateID)
-	}
-	if run.legacy != nil && r.Msg.Method != mcp.MethodInitialize {
-		run.legacy.Ready()
-	}
-	run.ctx = ctx
-	run.x = NewExchange(ctx, r)
+	run.x.set(run.ctx, r)
 	run.x.d = d
 	run.op = d.operation(r)
+	if run.legacy != nil && r.Msg.Method != mcp.MethodInitialize {
+		if !run.legacy.begin(run) {
+			run.cancel(context.Canceled)
+			return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight").WithReason(mcp.ReasonDuplicateID)
+		}
+		run.legacy.Ready()
+	}
+	if d.Timeout != nil && !run.listens {
+		if limit := d.Timeout(); limit > 0 {
+			// Not one more context or timer, of which there are enough.
+			d.deadlines.Set(&run.deadline, run.began, limit, (*overdue)(run))
+		}
+	}
 	d.Observer.Start(run.op)
-	run.unwatch = context.AfterFunc(ctx, run.interrupted)
-	go run.work()
 	return run, nil
 }
 
@@ -119,12 +127,12 @@ func (d *Dispatcher) Answer(ctx context.Context, r Request) (o Outcome, answered
 	default:
 		return Outcome{}, false
 	}
-	run := Run{d: d, x: NewExchange(ctx, r), op: d.operation(r), began: time.Now()}
+	run := Run{d: d, op: d.operation(r), began: time.Now()}
 	d.Observer.Start(run.op)
 	if stack := d.receiving(); stack != nil {
 		o = d.answered(ctx, r, stack, o)
 	}
-	o = d.respond(ctx, &run.x.req, o)
+	o = d.respond(ctx, &r, o)
 	d.Observer.Finish(run.op, run.summary(o, nil))
 	return o, true
 }

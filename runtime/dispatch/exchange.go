@@ -85,10 +85,16 @@ type Exchange struct {
 // NewExchange makes an exchange that ends with ctx. Transports call it; a
 // Server needs it only in its tests.
 func NewExchange(ctx context.Context, r Request) *Exchange {
+	x := &Exchange{}
+	x.set(ctx, r)
+	return x
+}
+
+func (x *Exchange) set(ctx context.Context, r Request) {
 	if len(r.ClientCapabilities) == 0 {
 		r.ClientCapabilities = []byte(`{}`)
 	}
-	return &Exchange{Msg: r.Msg, ctx: ctx, req: r}
+	x.Msg, x.ctx, x.req = r.Msg, ctx, r
 }
 
 // Context is cancelled, with a cause, when the exchange ends.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/lapse"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
@@ -18,7 +19,7 @@ import (
 type Run struct {
 	d        *Dispatcher
 	id       jsonrpc.ID
-	x        *Exchange
+	x        Exchange
 	legacy   *Legacy
 	handler  Handler
 	deliver  Deliver
@@ -26,8 +27,8 @@ type Run struct {
 	began    time.Time
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	deadline *time.Timer // nil: none
-	unwatch  func() bool
+	deadline lapse.Alarm
+	unwatch  func() bool // nil: Work is prompt
 	over     atomic.Bool
 	listens  bool
 	waits    bool
@@ -35,23 +36,40 @@ type Run struct {
 	grace    atomic.Pointer[time.Timer]
 }
 
+// overdue is a Run whose deadline passes.
+type overdue Run
+
+// Ring implements lapse.Ringer.
+func (r *overdue) Ring() { r.cancel(ErrDeadline) }
+
 // Cancel ends the request with a cause. Idempotent; does not wait for the
 // handler.
 func (r *Run) Cancel(cause error) { r.cancel(cause) }
 
 // Exchange is what the handler was given.
-func (r *Run) Exchange() *Exchange { return r.x }
+func (r *Run) Exchange() *Exchange { return &r.x }
 
-// work takes the request through the receive stack to its handler.
-func (r *Run) work() {
-	grow()
+// Go works on the request on a goroutine of its own. Whatever the handler does,
+// the request ends when its context does.
+func (r *Run) Go() {
+	r.unwatch = context.AfterFunc(r.ctx, r.interrupted)
+	go func() {
+		grow()
+		r.Work()
+	}()
+}
+
+// Work takes the request through the receive stack to its handler, and delivers
+// what becomes of it, on the goroutine of the caller: Run.Prompt says whether
+// he may spare it.
+func (r *Run) Work() {
 	var o Outcome
 	if stack := r.d.receiving(); stack != nil {
 		o = r.d.received(r.ctx, &r.x.req, stack, r.turn)
 	} else {
 		o = r.turn(r.ctx, nil)
 	}
-	watched := r.unwatch()
+	watched := r.unwatch == nil || r.unwatch()
 	if r.ctx.Err() == nil || r.listens && graceful(context.Cause(r.ctx)) {
 		r.end(o, nil)
 		return
@@ -92,7 +110,7 @@ func (r *Run) turn(ctx context.Context, m *middleware.Message) Outcome {
 
 func (r *Run) call(ctx context.Context) (o Outcome) {
 	defer r.d.guard(&o)
-	o = r.handler(ctx, r.x)
+	o = r.handler(ctx, &r.x)
 	return certain(o)
 }
 
@@ -129,11 +147,9 @@ func (r *Run) end(o Outcome, silence error) {
 	r.stop()
 }
 
-// stop releases what the request held, also when it never began.
+// stop releases what the request held.
 func (r *Run) stop() {
-	if r.deadline != nil {
-		r.deadline.Stop()
-	}
+	r.d.deadlines.Stop(&r.deadline)
 	r.cancel(context.Canceled)
 }
 

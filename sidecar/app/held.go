@@ -40,6 +40,12 @@ func (h *held) Serve(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome
 	return h.next.Serve(ctx, x)
 }
 
+// Prompt implements dispatch.Prompt: nobody waits here longer than he must.
+func (h *held) Prompt(x *dispatch.Exchange) bool {
+	next, ok := h.next.(dispatch.Prompt)
+	return ok && next.Prompt(x)
+}
+
 // Notify implements dispatch.Server. A notification does not wait: whom it was
 // for is gone when the workload is.
 func (h *held) Notify(ctx context.Context, s dispatch.Session, n *jsonrpc.Message) {

@@ -39,6 +39,7 @@ func (p *Proxy) llOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 	state.leg = leg
 	s.SetValue(state)
 	in := leg.Init()
+	p.mayLinger(in.Capabilities)
 	return p.result(x.Profile(), mcp.MethodInitialize, in.Raw, append(p.initResultEdits(x, s, in), p.identify(in)...)...)
 }
 

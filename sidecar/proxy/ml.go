@@ -64,6 +64,7 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	}
 	defer lease.Release()
 	in := lease.Init()
+	p.mayLinger(in.Capabilities)
 	p.parking.inits.put(key.Capabilities, in)
 	if refused := gate(x, in); refused != nil {
 		return dispatch.Fail(refused), false

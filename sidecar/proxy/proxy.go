@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -99,6 +100,7 @@ type Proxy struct {
 	parking mlState
 	tools   toolbox
 	found   discovery
+	lingers atomic.Bool // see mayLinger
 	hubs    hubs
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/lapse"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
@@ -26,7 +27,8 @@ import (
 //
 // The HTTP goroutine runs serve; everything else comes from the dispatcher. A
 // legacy request outlives its connection (W8.10), so serve may be gone while
-// the rest goes on.
+// the rest goes on. Of a prompt request (dispatch.Prompt) it runs the handler
+// too, see work.
 type answer struct {
 	*posted
 	profile mcp.Profile
@@ -35,7 +37,11 @@ type answer struct {
 	method  mcp.Method
 	run     *dispatch.Run
 
+	early lapse.Alarm // of a prompt request: when it becomes a stream
+
 	mu      sync.Mutex
+	prompt  bool
+	writer  chan struct{} // of a prompt request: closed when its stream is written
 	st      *stream.Stream
 	plain   bool // the client takes only JSON, or there is no stream left
 	gone    bool // the connection ended while undecided
@@ -43,7 +49,7 @@ type answer struct {
 	done    bool
 	outcome dispatch.Outcome
 	silence error
-	changed chan struct{}
+	changed chan struct{} // nil: prompt
 }
 
 var _ dispatch.Channel = (*answer)(nil)
@@ -51,7 +57,7 @@ var _ dispatch.Channel = (*answer)(nil)
 // run starts a request and serves its answer. kept is true once it has
 // started.
 func (p *posted) run(req dispatch.Request, method mcp.Method, h dispatch.Handler) (kept bool, refusal *refusal) {
-	a := &answer{posted: p, profile: req.Profile, wire: req.Profile.On(mcp.Streamable), method: method, changed: make(chan struct{}, 1)}
+	a := &answer{posted: p, profile: req.Profile, wire: req.Profile.On(mcp.Streamable), method: method}
 	a.plain = !p.accepts.stream
 	if method.Listening && a.plain {
 		return false, invalid(http.StatusNotAcceptable, hook.RejectAccept, "accept text/event-stream").about(p.msg.ID)
@@ -72,12 +78,18 @@ func (p *posted) run(req dispatch.Request, method mcp.Method, h dispatch.Handler
 		parent, stop = auth.UntilExpiry(parent, req.Identity) // B10.8
 		defer stop()
 	}
-	run, err := p.s.dispatcher.Start(parent, req, h, a.deliver)
+	run, err := p.s.dispatcher.Begin(parent, req, h, a.deliver)
 	if err != nil {
 		a.legacy.Leave()
 		return false, refuse(http.StatusBadRequest, hook.RejectMessage, err.Code, err.Message).about(p.msg.ID)
 	}
 	a.run = run
+	if a.mayWork() {
+		a.work()
+		return true, nil
+	}
+	a.changed = make(chan struct{}, 1)
+	run.Go()
 	if method.Listening {
 		a.listen()
 	} else {
@@ -149,11 +161,18 @@ func (a *answer) commit() *stream.Stream {
 }
 
 func (a *answer) commitLocked() *stream.Stream {
+	if a.prompt && a.r.Context().Err() != nil {
+		a.gone = a.st == nil
+	}
 	if a.st != nil || a.plain || a.gone || a.done {
 		return a.st
 	}
 	a.st = a.openStream()
 	a.plain = a.st == nil
+	if a.prompt && a.st != nil {
+		a.writer = make(chan struct{})
+		go a.write(a.st)
+	}
 	a.signal()
 	return a.st
 }
@@ -202,6 +221,9 @@ func (a *answer) Call(ctx context.Context, method string, params []byte) dispatc
 
 // deliver implements dispatch.Deliver.
 func (a *answer) deliver(o dispatch.Outcome, silence error) {
+	if a.msg.Method == mcp.MethodInitialize && (silence != nil || o.Err != nil) {
+		a.legacy.Close(errors.New("initialize failed")) // before anybody learns of it
+	}
 	a.mu.Lock()
 	a.done, a.outcome, a.silence = true, o, silence
 	st := a.st
@@ -211,13 +233,9 @@ func (a *answer) deliver(o dispatch.Outcome, silence error) {
 		a.conclude(st)
 	}
 	a.body.Release()
-	if a.legacy == nil {
-		return
+	if a.legacy != nil {
+		a.legacy.Leave()
 	}
-	if a.msg.Method == mcp.MethodInitialize && (silence != nil || o.Err != nil) {
-		a.legacy.Close(errors.New("initialize failed"))
-	}
-	a.legacy.Leave()
 }
 
 // conclude sends the outcome on the stream and ends it. After a cancel nothing

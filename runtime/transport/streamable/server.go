@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/internal/lapse"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
@@ -97,6 +98,7 @@ type Server struct {
 	draining   atomic.Bool
 	requests   edge.Counter
 	listens    listens
+	patience   lapse.Clock // of prompt requests
 	adoptions  adoptions
 	sse        *httpsse.Server // nil unless HTTPSSE
 }

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -18,6 +19,9 @@ type Answer struct {
 	WriteTimeout time.Duration
 	// Draining: connections end with the answer that is on its way.
 	Draining *atomic.Bool
+
+	streams bool // StreamHead was written
+	left    bool // see Leave
 }
 
 // FinishHead adds what every answer carries and bounds its first write. Call it
@@ -35,8 +39,27 @@ func (a *Answer) renew() { _ = a.Control.SetWriteDeadline(time.Now().Add(a.Write
 // End flushes what was written and takes the deadline off the connection, which
 // may be used again by whatever comes next on it.
 func (a *Answer) End() {
+	if a.left {
+		return
+	}
 	_ = a.Control.Flush()
 	_ = a.Control.SetWriteDeadline(time.Time{})
+}
+
+// Leave ends an answer of HTTP/1 that has been flushed, and its connection,
+// before its handler returns; nothing more may be written. chunked says that an
+// event stream has an end that has to be written (RFC 9112, 7.1).
+func (a *Answer) Leave(chunked bool) {
+	a.renew()
+	conn, _, err := a.Control.Hijack()
+	if err != nil {
+		return
+	}
+	a.left = true
+	if chunked && a.streams {
+		_, _ = io.WriteString(conn, "0\r\n\r\n") // a client that has gone misses nothing
+	}
+	_ = conn.Close()
 }
 
 // JSON writes a whole answer.
@@ -80,6 +103,7 @@ func (a *Answer) StreamHead() {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
+	a.streams = true
 	a.FinishHead()
 	a.W.WriteHeader(http.StatusOK)
 }
