@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/test/conformance/record"
@@ -12,8 +14,13 @@ import (
 )
 
 // bin is the folder with the programs under test, recordings the one with what
-// clients sent and got.
+// was said, by where it was written down: toClients and toWorkloads.
 var bin, recordings string
+
+const (
+	toClients   = "clients"
+	toWorkloads = "workloads"
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -31,22 +38,50 @@ func run(m *testing.M) int {
 		}
 	}
 	bin, recordings = dir, filepath.Join(dir, "recordings")
-	if err := os.Mkdir(recordings, 0o755); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	for _, name := range []string{toClients, toWorkloads} {
+		if err := os.MkdirAll(filepath.Join(recordings, name), 0o755); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	code := m.Run()
-	// What sidecars sent to clients, also to broken ones.
-	if code == 0 && !wireschema.Recordings(os.Stdout, "../..", recordings, record.Theirs) {
-		code = 1
+	// What sidecars sent, also to broken clients and to broken workloads.
+	for _, name := range []string{toClients, toWorkloads} {
+		if code == 0 {
+			fmt.Printf("to %s: ", name)
+			if !wireschema.Recordings(os.Stdout, "../..", filepath.Join(recordings, name), record.Theirs) {
+				code = 1
+			}
+		}
 	}
 	return code
 }
 
+// recorded has the workload in a command line, if there is one, write down what
+// it is sent, one file for each of its processes.
+func recorded(command []string) []string {
+	serial := launches.Add(1)
+	for i, arg := range command {
+		switch filepath.Base(arg) {
+		case "testworkload":
+			i++ // its subcommand comes first
+		case "badworkload", "conformance-workload":
+		default:
+			continue
+		}
+		file := filepath.Join(recordings, toWorkloads, fmt.Sprintf("%d-{pid}.jsonl", serial))
+		return slices.Insert(slices.Clone(command), i+1, "-record", file)
+	}
+	return command
+}
+
+// launches counts the command lines.
+var launches atomic.Int64
+
 // written makes a recording of one client.
 func written(t *testing.T) *record.Log {
 	t.Helper()
-	f, err := os.CreateTemp(recordings, "*.jsonl")
+	f, err := os.CreateTemp(filepath.Join(recordings, toClients), "*.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,8 @@ type process struct {
 // end of the test, and its log is shown if the test failed.
 func launch(t *testing.T, name string, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, name: name, cmd: exec.Command(binary(name), args...), log: &output{}, done: make(chan struct{})}
+	command := recorded(append([]string{binary(name)}, args...))
+	p := &process{t: t, name: name, cmd: exec.Command(command[0], command[1:]...), log: &output{}, done: make(chan struct{})}
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	// A child that outlives its parent must not keep Wait from returning.

@@ -24,7 +24,7 @@ import (
 // trial is what a sample is tried with.
 type trial struct {
 	// edit makes it run here, nil for a sample that runs as it is.
-	edit func(t *testing.T, w *world.World, ns string, s *v1alpha1.McpServer)
+	edit                  func(t *testing.T, w *world.World, ns string, s *v1alpha1.McpServer)
 	tool, arguments, says string
 	// more is what else it promises.
 	more func(t *testing.T, w *world.World, s *v1alpha1.McpServer, url string)

@@ -107,7 +107,8 @@ func (l *Log) Close() error {
 	return errors.Join(l.err, l.c.Close())
 }
 
-// Read returns all lines of a file.
+// Read returns all lines of a file. A last one without an end was cut off with
+// the process that wrote it, and is none.
 func Read(name string) ([]Line, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -115,12 +116,16 @@ func Read(name string) ([]Line, error) {
 	}
 	defer f.Close()
 	var out []Line
-	for dec := json.NewDecoder(bufio.NewReader(f)); ; {
-		var l Line
-		switch err := dec.Decode(&l); {
-		case errors.Is(err, io.EOF):
+	for in := bufio.NewReader(f); ; {
+		raw, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
 			return out, nil
-		case err != nil:
+		}
+		var l Line
+		if err == nil {
+			err = json.Unmarshal(raw, &l)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s, after %d lines: %w", name, len(out), err)
 		}
 		out = append(out, l)

@@ -3,13 +3,16 @@ package record
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -179,5 +182,39 @@ func TestSwappedLinesAreTheOtherSides(t *testing.T) {
 	}
 	if lines[0].From != Ours {
 		t.Error("the lines themselves have changed")
+	}
+}
+
+// A workload may be killed while it writes a line down, and whoever talks to it
+// in the middle of a body: neither said what stands there.
+func TestWhatWasCutOffIsNoMessage(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "cut.jsonl")
+	log, err := Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		w.WriteHeader(http.StatusAccepted)
+	}), log)
+	whole := strings.NewReader(`{"method":"a"}`)
+	cut := io.MultiReader(strings.NewReader(`{"meth`), iotest.ErrReader(io.ErrUnexpectedEOF))
+	for _, body := range []io.Reader{whole, cut} {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", body))
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(`{"from":"theirs","message":{"meth`)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := Read(name)
+	if err != nil || len(lines) != 1 || string(lines[0].Message) != `{"method":"a"}` {
+		t.Errorf("%+v, %v", lines, err)
 	}
 }

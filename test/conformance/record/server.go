@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -43,6 +44,7 @@ type tap struct {
 	context Line
 	body    bytes.Buffer
 	asked   bool
+	cut     bool // the body ended too soon: whoever sent it has gone
 }
 
 // request writes the request down, once, as far as it was read: an answer must
@@ -54,7 +56,7 @@ func (t *tap) request() {
 		return
 	}
 	t.asked = true
-	if raw := bytes.TrimSpace(t.body.Bytes()); len(raw) > 0 {
+	if raw := bytes.TrimSpace(t.body.Bytes()); len(raw) > 0 && !t.cut {
 		line := t.context
 		line.From = Theirs
 		t.log.add(line, raw)
@@ -73,6 +75,7 @@ func (b *tapBody) Read(p []byte) (int, error) {
 	if b.tap.body.Len() <= maxMessage {
 		b.tap.body.Write(p[:n])
 	}
+	b.tap.cut = err != nil && !errors.Is(err, io.EOF)
 	return n, err
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
 )
 
 // http serves until it is killed. Modes:
@@ -31,7 +33,7 @@ import (
 //	            without having said so
 func (s *server) http(mode, port string) error {
 	answers := make(chan *message, 1)
-	return http.ListenAndServe("127.0.0.1:"+port, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.ListenAndServe("127.0.0.1:"+port, record.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case mode == "silent":
 			<-r.Context().Done()
@@ -59,7 +61,7 @@ func (s *server) http(mode, port string) error {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, s.result(&m)) // whoever has gone does not matter
 		}
-	}))
+	}), s.log))
 }
 
 func (s *server) wrong(w http.ResponseWriter, r *http.Request, mode string, m *message, answers <-chan *message) {

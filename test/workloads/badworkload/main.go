@@ -4,6 +4,7 @@
 //	badworkload [-modern] stdio MODE        stdio
 //	badworkload [-modern] http MODE PORT    streamable HTTP at /mcp
 //
+// With -record it writes down what it is sent, over HTTP also what it answers.
 // It is a server of 2025-11-25, or with -modern of 2026-07-28. The modes are in
 // stdio.go and http.go.
 package main
@@ -14,15 +15,22 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
 )
 
 func main() {
 	modern := flag.Bool("modern", false, "be a server of 2026-07-28")
+	recording := flag.String("record", "", "file to record all messages in; {pid} becomes the process id")
 	flag.Parse()
 	args := flag.Args()
-	s := &server{modern: *modern}
+	s := &server{modern: *modern, log: &record.Log{}}
 	var err error
+	if *recording != "" {
+		s.log, err = record.Create(*recording)
+	}
 	switch {
+	case err != nil:
 	case len(args) == 2 && args[0] == "stdio":
 		err = s.stdio(args[1])
 	case len(args) == 3 && args[0] == "http":
@@ -36,7 +44,10 @@ func main() {
 	}
 }
 
-type server struct{ modern bool }
+type server struct {
+	modern bool
+	log    *record.Log
+}
 
 // message is what of a message matters here.
 type message struct {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
 )
 
 // longLine is the length of the line that is too long.
@@ -30,7 +32,7 @@ const longLine = 100 << 20
 //	stops           it stops itself (SIGSTOP)
 //	asks            it asks for sampling, which the client did not declare, and tells how that went
 func (s *server) stdio(mode string) error {
-	in := bufio.NewReader(os.Stdin)
+	in := bufio.NewReader(record.Reader(os.Stdin, record.Theirs, s.log))
 	for {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF {

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
 )
 
 const (
@@ -83,7 +85,7 @@ func serveHTTP(o options) error {
 	fmt.Fprintln(os.Stderr, "listening on", l.Addr())
 	_, port, _ = net.SplitHostPort(l.Addr().String())
 	h := &httpServer{o: o, port: port, sessions: map[string]*httpSession{}}
-	server := &http.Server{Handler: h.handler(), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: record.Handler(h.handler(), o.record), ReadHeaderTimeout: 10 * time.Second}
 	term, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	done := make(chan struct{})

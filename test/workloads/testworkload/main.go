@@ -1,7 +1,7 @@
 // Command testworkload is an MCP server for tests: well-behaved by default, and
 // wrong on demand in the ways real servers are. It speaks the revisions with
 // sessions, over stdio and streamable HTTP, by a small loop of its own: no SDK,
-// and nothing of the code under test.
+// and nothing of the code under test. It can write down what is said.
 //
 //	testworkload serve [flags]        stdio
 //	testworkload serve-http [flags]   streamable HTTP at /mcp, with /healthz
@@ -17,6 +17,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
 )
 
 // options are the flags of both servers.
@@ -42,6 +44,8 @@ type options struct {
 	answerWithStatus int
 	journalFile      string
 	journal          *os.File
+	recordFile       string
+	record           *record.Log
 }
 
 // openJournal opens the file that executions of tools are noted in, if one was
@@ -54,12 +58,23 @@ func (o *options) openJournal() (err error) {
 	return err
 }
 
+// openRecord opens the file that messages are written down in, if one was asked
+// for. Each line is written at once, and the end of the process closes it.
+func (o *options) openRecord() (err error) {
+	o.record = &record.Log{} // discards
+	if o.recordFile != "" {
+		o.record, err = record.Create(o.recordFile)
+	}
+	return err
+}
+
 func (o *options) common(fs *flag.FlagSet) {
 	fs.StringVar(&o.revision, "revision", "", "answer initialize with this revision, whatever was asked")
 	fs.DurationVar(&o.startDelay, "start-delay", 0, "do nothing before this time has passed")
 	fs.IntVar(&o.instructions, "instructions-bytes", 0, "length of the instructions in the answer to initialize (C08)")
 	fs.BoolVar(&o.refuseBefore, "before-initialized-refuse", false, "refuse requests before notifications/initialized (C28)")
 	fs.BoolVar(&o.noResult, "silent", false, "read everything, answer nothing")
+	fs.StringVar(&o.recordFile, "record", "", "file to record all messages in; {pid} becomes the process id")
 	fs.StringVar(&o.journalFile, "journal", "", "file to note the text and the tool of each call in")
 	fs.BoolVar(&o.dieOnCancel, "die-on-cancel", false, "exit with 1 upon notifications/cancelled (C29)")
 }
@@ -113,6 +128,10 @@ func main() {
 		os.Exit(2)
 	}
 	if err := o.openJournal(); err != nil {
+		fmt.Fprintln(os.Stderr, "testworkload:", err)
+		os.Exit(1)
+	}
+	if err := o.openRecord(); err != nil {
 		fmt.Fprintln(os.Stderr, "testworkload:", err)
 		os.Exit(1)
 	}

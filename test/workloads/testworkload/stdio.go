@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/fairlead-dev/fairlead/test/conformance/record"
 )
 
 // cp949 stands for text that is replaced by raw bytes on its way out, and
@@ -30,9 +32,9 @@ func serveStdio(o options) error {
 	if o.exit >= 0 {
 		os.Exit(o.exit)
 	}
-	out := &lineWriter{w: os.Stdout, o: o}
+	out := &lineWriter{w: record.Writer(os.Stdout, record.Ours, o.record), o: o}
 	s := newSession(o, out.write)
-	in := bufio.NewReader(os.Stdin)
+	in := bufio.NewReader(record.Reader(os.Stdin, record.Theirs, o.record))
 	for {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF {
