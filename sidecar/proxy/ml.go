@@ -69,7 +69,7 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	if refused := gate(x, in); refused != nil {
 		return dispatch.Fail(refused), false
 	}
-	d := p.deskOf(lease, key.Capabilities)
+	d := p.deskOf(ctx, lease, key)
 	p.raise(ctx, x, lease)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

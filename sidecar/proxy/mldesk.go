@@ -34,9 +34,10 @@ const (
 type desk struct {
 	p        *Proxy
 	declared []byte // the leg's client capabilities
-	lane     int    // 0: lists and subscriptions are this leg's (B10.5)
+	lane     int    // 0: lists are this leg's (B10.5, B11.11)
 	life     string // tells the legs of a key apart that follow each other
-	hearers  hearers
+	watches
+	ready chan struct{} // closed when the leg watches what is listened to
 
 	mu      sync.Mutex
 	flights map[*flight]struct{}
@@ -46,17 +47,32 @@ type desk struct {
 	changed chan struct{}        // closed, and replaced, when flights or asking change
 }
 
-// deskOf is the desk of a lease's leg.
-func (p *Proxy) deskOf(lease upstream.Lease, capabilities string) *desk {
+// deskOf is the desk of a lease's leg. A new leg first watches what the key's
+// listeners want, so that they hear of what a call on it changes.
+func (p *Proxy) deskOf(ctx context.Context, lease upstream.Lease, key upstream.Key) *desk {
 	if lease.Apart {
 		p.parking.habits.apart.Store(true)
 	}
+	capabilities := key.Capabilities
 	if capabilities == "" {
 		capabilities = "{}"
 	}
+	var made *desk
 	d, _ := lease.Shared.Use(func() peer.Handler {
-		return &desk{p: p, lane: lease.Lane, life: rand.Text(), declared: []byte(capabilities), flights: map[*flight]struct{}{}, changed: make(chan struct{})}
+		made = &desk{p: p, lane: lease.Lane, life: rand.Text(), declared: []byte(capabilities), flights: map[*flight]struct{}{}, changed: make(chan struct{})}
+		made.leg, made.ready = lease.Leg, make(chan struct{})
+		p.parking.audiences.attend(made, key)
+		return made
 	}).(*desk)
+	if made != nil {
+		lease.Shared.OnRenewed(made.to.missed)
+		made.follow(ctx)
+		close(made.ready)
+	}
+	select {
+	case <-d.ready:
+	case <-ctx.Done():
+	}
 	return d
 }
 
@@ -227,11 +243,7 @@ func (d *desk) Notification(in peer.Incoming) {
 	switch in.Msg.Method {
 	case mcp.NotifyToolsChanged, mcp.NotifyPromptsChanged, mcp.NotifyResourcesChanged, mcp.NotifyResourceUpdated:
 		d.p.heard(in.Msg.Method)
-		if d.lane != 0 {
-			d.p.lossy(LossyElsewhere) // B10.5, B11.11
-			return
-		}
-		d.hearers.changed(in.Msg)
+		d.hears(in.Msg)
 		return
 	}
 	switch in.Msg.Method {
@@ -251,4 +263,18 @@ func (d *desk) Notification(in peer.Incoming) {
 	default:
 		c.Notification(in)
 	}
+}
+
+// hears takes a change in. Whoever listens under the key is told of it, whichever
+// process it comes from (P7). Lists are read from lane 0 only: what another
+// process has of its own does not show there (B11.11), and is counted.
+func (d *desk) hears(m *jsonrpc.Message) {
+	if d.lane == 0 {
+		d.to.tell(m)
+		return
+	}
+	if m.Method != mcp.NotifyResourceUpdated {
+		d.p.lossy(LossyElsewhere)
+	}
+	d.to.repeated(m)
 }

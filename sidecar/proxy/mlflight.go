@@ -215,7 +215,7 @@ func (p *Proxy) launch(ctx context.Context, x *dispatch.Exchange, name []byte, a
 		release()
 		return f, refused, nil
 	}
-	d := p.deskOf(lease, lane.Capabilities)
+	d := p.deskOf(ctx, lease, lane)
 	tool, known := p.toolOf(ctx, x, lease)
 	f.own = newOwnTask(tool.asksFirst, p.asTask(x, tool))
 	// The call outlives the request, but not its own end.

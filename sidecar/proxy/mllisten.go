@@ -138,14 +138,13 @@ var errNoStream = errors.New("no stream to the client")
 // hear keeps a listener on one leg until that ends, which is no error, or ctx.
 func (p *Proxy) hear(ctx context.Context, lease upstream.Lease, h *hearer, want wanted) error {
 	defer lease.Release()
-	d := p.deskOf(lease, p.keyOf(h.x).Capabilities)
-	lease.Shared.OnRenewed(d.hearers.missed)
-	d.hearers.join(h)
-	defer d.hearers.leave(h)
+	d := p.deskOf(ctx, lease, p.keyOf(h.x))
+	d.to.join(h)
+	defer d.to.leave(h)
 	honoured := p.honour(ctx, lease, d, h, want)
 	defer func() {
 		for _, uri := range h.uris {
-			d.hearers.unsubscribe(lease.Leg, uri)
+			d.to.unwant(uri)
 		}
 	}()
 	if err := ctx.Err(); err != nil {
@@ -187,15 +186,21 @@ func (p *Proxy) honour(ctx context.Context, lease upstream.Lease, d *desk, h *he
 	}
 	var uris []byte
 	for _, uri := range want.uris {
-		if d.hearers.subscribe(ctx, lease.Leg, uri) != nil {
+		h.mu.Lock()
+		h.uris = append(h.uris, uri) // it may change before the answer is here
+		h.mu.Unlock()
+		d.to.want(uri)
+		if _, err := d.settle(ctx, uri); err != nil {
+			d.to.refused(uri)
+			h.mu.Lock()
+			h.uris = h.uris[:len(h.uris)-1]
+			h.mu.Unlock()
 			continue
 		}
-		h.mu.Lock()
-		h.uris = append(h.uris, uri)
-		h.mu.Unlock()
 		uris = strictjson.Quote(append(uris, ','), uri)
 	}
 	if uris != nil {
+		d.to.spread(ctx, d)
 		b = append(append(append(comma(b), `"resourceSubscriptions":[`...), uris[1:]...), ']')
 	}
 	return append(b, '}')

@@ -9,11 +9,12 @@ import (
 
 // mlState is what the pairing of modern clients with a legacy workload keeps.
 type mlState struct {
-	parked  *park.Store
-	habits  habits
-	lanes   lanes
-	inits   initCache
-	outings outings
+	parked    *park.Store
+	habits    habits
+	lanes     lanes
+	inits     initCache
+	outings   outings
+	audiences audiences
 }
 
 func (s *mlState) begin(cfg Config) {

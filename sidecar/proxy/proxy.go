@@ -90,7 +90,7 @@ const (
 	LossyNotification = "notification_dropped"   // nobody to tell
 	LossyAnswer       = "answer_not_in_revision" // a client's answer that the workload's revision cannot say
 	LossyCursor       = "cursor_ended"           // a cursor that never ends (R2)
-	LossyElsewhere    = "changed_elsewhere"      // a change in a process that lists and subscriptions are not read from
+	LossyElsewhere    = "changed_elsewhere"      // a list changed in a process that lists are not read from
 )
 
 // Proxy is the dispatch.Server; see New. All methods may be called

@@ -53,8 +53,8 @@ type Key struct {
 	// Lane tells the legs of one key apart where some calls need one to
 	// themselves (P5); 0 is the one that everything else shares.
 	Lane int
-	// Any allows another leg of the key instead of a busy one (R23). Lists and
-	// subscriptions are always those of lane 0 (B10.5, B11.11).
+	// Any allows another leg of the key instead of a busy one (R23). Lists are
+	// always those of lane 0 (B10.5, B11.11).
 	Any bool
 }
 

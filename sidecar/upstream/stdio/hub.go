@@ -284,12 +284,12 @@ func (h *hub) lost() {
 	})
 }
 
-// shutdown ends the members' legs.
+// shutdown ends the members' legs, that of the guests too.
 func (h *hub) shutdown() {
 	h.mu.Lock()
 	all := slices.Collect(maps.Keys(h.members))
 	h.mu.Unlock()
-	for _, m := range all {
+	for _, m := range append(all, h.guests) {
 		m.end(upstream.ErrClosed, true)
 	}
 }
