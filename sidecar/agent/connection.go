@@ -15,8 +15,9 @@ import (
 type connection struct {
 	*net.UnixConn
 	reply wire.Reply
-	// fds came with the reply.
-	fds []int
+	// fds came with the reply; lost tells that more were sent.
+	fds  []int
+	lost bool
 	// rest was read beyond the reply.
 	rest []byte
 }
@@ -45,7 +46,8 @@ func (c *connection) readReply() error {
 		if ferr := c.keep(oob[:oobn]); ferr != nil {
 			return ferr
 		}
-		if flags&unix.MSG_CTRUNC != 0 {
+		c.lost = c.lost || flags&unix.MSG_CTRUNC != 0
+		if c.lost && len(c.fds) == 2 {
 			return &Error{Code: CodeProtocol, Detail: "more than two descriptors came"}
 		}
 		if n == 0 && err == nil {
@@ -88,6 +90,11 @@ func (c *connection) keep(oob []byte) error {
 // discard closes the connection and what came with it.
 func (c *connection) discard() {
 	c.Close()
+	c.drop()
+}
+
+// drop closes what came with it.
+func (c *connection) drop() {
 	for _, fd := range c.fds {
 		unix.Close(fd)
 	}

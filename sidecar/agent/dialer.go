@@ -19,6 +19,10 @@ const dialTimeout = 10 * time.Second
 type Dialer struct {
 	// Socket is the path of the agent's socket, under 100 bytes.
 	Socket string
+	// Started is told of each process that was started: whether its streams
+	// are relayed because its pipes could not be passed. It may be nil, and is
+	// called by Start.
+	Started func(relayed bool)
 }
 
 // Start starts a process. Errors are *Error. ctx bounds the start only (10 s
@@ -40,6 +44,9 @@ func (d Dialer) Start(ctx context.Context, req StartRequest) (*Process, error) {
 	if err != nil {
 		c.discard()
 		return nil, err
+	}
+	if d.Started != nil {
+		d.Started(p.Relayed)
 	}
 	return p, nil
 }

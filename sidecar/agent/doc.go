@@ -7,7 +7,8 @@
 //
 //	sidecar                                agent
 //	{"v":1,"start":{"key":…,"env":…}}  →
-//	                                   ←   {"v":1,"started":{"pid":…}} + 2 descriptors
+//	                                   ←   {"v":1,"started":{"pid":…,"way":…}} + 2 descriptors
+//	{"way":"descriptors"}              →
 //	{"signal":"TERM"} | {"stop":{}}    →
 //	                                   ←   {"stopping":{}}
 //	                                   ←   {"exit":{"code":…,"signal":…,"stderrTail":[…]}}
@@ -16,6 +17,12 @@
 // its stdout. The agent keeps no copy, so the protocol's bytes are moved once,
 // by the kernel: closing Stdin is the half-close, a full pipe is the
 // backpressure, and the death of the sidecar is an end of file for the child.
+//
+// Where descriptors cannot pass, the agent relays: it says {"way":"relay"} if
+// the kernel refuses to send them, the sidecar does if none have arrived, and
+// then both speak the frames of internal/relay instead of lines. They carry
+// the same lines, and both streams with a window each of a pipe's size, so
+// that Process looks the same. It costs the agent's CPU time for every byte.
 //
 // What ends a process, always in this order (W18.7): stdin closed, then TERM
 // to its group, then KILL to its group, then KILL to whatever still carries

@@ -1,12 +1,14 @@
 package agent_test
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,6 +126,96 @@ func TestTheReplyAndTheFirstReportMayComeTogether(t *testing.T) {
 		t.Error("stdin is open although the container is terminated")
 	}
 	p.Close()
+}
+
+// relayed is the start of an answer whose streams are relayed.
+const relayed = `{"v":1,"started":{"pid":7,"way":"relay"}}` + "\n"
+
+// The frames of the relay, as they are written down in its package.
+func frame(kind byte, body string) string {
+	return string([]byte{kind, 0, 0, byte(len(body) >> 8), byte(len(body))}) + body
+}
+
+func TestFramesThatMakeNoSenseEndTheProcess(t *testing.T) {
+	for name, tt := range map[string]struct {
+		frames string
+		code   agent.Code
+	}{
+		"an unknown kind":          {frame(9, ""), agent.CodeProtocol},
+		"more than a frame holds":  {frame(1, strings.Repeat("x", 16385)), agent.CodeProtocol},
+		"more than the window":     {strings.Repeat(frame(1, strings.Repeat("x", 16384)), 4), agent.CodeProtocol},
+		"a report that is none":    {frame(5, "gone"), agent.CodeProtocol},
+		"a line in place of frame": {`{"exit":{"code":3}}` + "\n", agent.CodeProtocol},
+		"half a frame":             {"\x01\x00", agent.CodeUnreachable},
+		"nothing":                  {"", agent.CodeUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := listen(t, func(c *net.UnixConn) { io.WriteString(c, relayed+tt.frames) })
+			p, err := d.Start(t.Context(), agent.StartRequest{Key: "k"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-p.Done()
+			if got := p.Exit(); agent.CodeOf(got.Err) != tt.code || got.Code != -1 {
+				t.Errorf("got %+v", got)
+			}
+			if _, err := p.Stdin.Write([]byte("x")); err == nil {
+				t.Error("stdin is open")
+			}
+			p.Close()
+		})
+	}
+}
+
+func TestFramesMayComeWithTheReply(t *testing.T) {
+	frames := frame(1, "a") + frame(5, `{"stopping":{}}`) + frame(1, "b") + frame(2, "") + frame(5, `{"exit":{"code":3}}`)
+	d := listen(t, func(c *net.UnixConn) { io.WriteString(c, relayed+frames) })
+	told := 0
+	d.Started = func(relayed bool) {
+		if relayed {
+			told++
+		}
+	}
+	p, err := d.Start(t.Context(), agent.StartRequest{Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	<-p.Done()
+	if got := p.Exit(); got.Code != 3 || got.Err != nil {
+		t.Errorf("got %+v", got)
+	}
+	if got, err := io.ReadAll(p.Stdout); string(got) != "ab" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := p.Stdin.Write([]byte("x")); err == nil {
+		t.Error("stdin is open although the container is terminated")
+	}
+	if !p.Relayed || told != 1 {
+		t.Errorf("relayed %v, told %d times", p.Relayed, told)
+	}
+}
+
+// An agent that says that it sent the pipes is believed if they are here.
+func TestDescriptorsThatGotLostAreAsPipesThatCannotBePassed(t *testing.T) {
+	var answered atomic.Value
+	d := listen(t, func(c *net.UnixConn) {
+		io.WriteString(c, `{"v":1,"started":{"pid":7,"way":"descriptors"}}`+"\n")
+		line, _ := bufio.NewReader(c).ReadString('\n')
+		answered.Store(line)
+		io.WriteString(c, frame(1, "hi")+frame(2, "")+frame(5, `{"exit":{"code":0}}`))
+	})
+	p, err := d.Start(t.Context(), agent.StartRequest{Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if got, err := io.ReadAll(p.Stdout); string(got) != "hi" || err != nil || !p.Relayed {
+		t.Errorf("%q, %v, relayed %v", got, err, p.Relayed)
+	}
+	if got := answered.Load(); got != `{"way":"relay"}`+"\n" {
+		t.Errorf("it was answered %q", got)
+	}
 }
 
 // startFake starts a process of an agent that sends report in the same

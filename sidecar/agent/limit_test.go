@@ -9,49 +9,53 @@ import (
 )
 
 func TestProcessesAreBoundedUntilTheyAreReallyGone(t *testing.T) {
-	r := newRig(t, "--max-processes", "2")
-	first := r.start("deaf say:armed hang", func(req *agent.StartRequest) {
-		req.StdinGrace, req.TermGrace = time.Millisecond, time.Minute
-	})
-	r.lines(first).next()
-	second := r.start("echo", patient)
-	if _, err := r.try("echo"); agent.CodeOf(err) != agent.CodeLimit {
-		t.Errorf("a third: %v", err)
-	}
-	first.Stop() // ignores TERM, so its place stays taken
-	if _, err := r.try("echo"); agent.CodeOf(err) != agent.CodeLimit {
-		t.Errorf("while one is being ended: %v", err)
-	}
-	if err := r.Check(t.Context()); err != nil {
-		t.Errorf("a check at the limit: %v", err)
-	}
-	first.Signal(agent.SIGKILL)
-	r.done(first)
-	r.eventually("its place is free", func() bool {
-		p, err := r.try("echo", patient)
-		if err == nil {
-			p.Close()
+	everyWay(t, func(t *testing.T, w way) {
+		r := w.rig(t, "--max-processes", "2")
+		first := r.start("deaf say:armed hang", func(req *agent.StartRequest) {
+			req.StdinGrace, req.TermGrace = time.Millisecond, time.Minute
+		})
+		r.lines(first).next()
+		second := r.start("echo", patient)
+		if _, err := r.try("echo"); agent.CodeOf(err) != agent.CodeLimit {
+			t.Errorf("a third: %v", err)
 		}
-		return err == nil
+		first.Stop() // ignores TERM, so its place stays taken
+		if _, err := r.try("echo"); agent.CodeOf(err) != agent.CodeLimit {
+			t.Errorf("while one is being ended: %v", err)
+		}
+		if err := r.Check(t.Context()); err != nil {
+			t.Errorf("a check at the limit: %v", err)
+		}
+		first.Signal(agent.SIGKILL)
+		r.done(first)
+		r.eventually("its place is free", func() bool {
+			p, err := r.try("echo", patient)
+			if err == nil {
+				p.Close()
+			}
+			return err == nil
+		})
+		second.Close()
 	})
-	second.Close()
 }
 
 func TestTwoProcessesMayNotShareAKey(t *testing.T) {
-	r := newRig(t)
-	key := func(req *agent.StartRequest) { req.Key = "same" }
-	p := r.start("echo", key)
-	if _, err := r.try("echo", key); agent.CodeOf(err) != agent.CodeKeyInUse {
-		t.Errorf("got %v", err)
-	}
-	p.Stop()
-	r.done(p)
-	r.eventually("the key is free", func() bool {
-		p, err := r.try("echo", key)
-		if err == nil {
-			p.Close()
+	everyWay(t, func(t *testing.T, w way) {
+		r := w.rig(t)
+		key := func(req *agent.StartRequest) { req.Key = "same" }
+		p := r.start("echo", key)
+		if _, err := r.try("echo", key); agent.CodeOf(err) != agent.CodeKeyInUse {
+			t.Errorf("got %v", err)
 		}
-		return err == nil
+		p.Stop()
+		r.done(p)
+		r.eventually("the key is free", func() bool {
+			p, err := r.try("echo", key)
+			if err == nil {
+				p.Close()
+			}
+			return err == nil
+		})
 	})
 }
 

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -9,8 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/fairlead-dev/fairlead/sidecar/agent/internal/relay"
 	"github.com/fairlead-dev/fairlead/sidecar/agent/internal/wire"
 )
 
@@ -48,47 +46,45 @@ type Exit struct {
 // Process is a running child of the workload container. The owner must call
 // Close, also after Done. All methods may be called concurrently.
 type Process struct {
-	// Stdin and Stdout are the child's pipe ends, non-blocking and known to
-	// the poller: SetDeadline works and Close interrupts a blocked call. The
+	// Stdin and Stdout are the child's pipe ends, or stand for them where they
+	// are relayed: deadlines work and Close interrupts a blocked call. The
 	// owner may close Stdin alone to ask the child to end (W18.7). When the
 	// container is terminated, Stdin is closed by this package.
-	Stdin  *os.File
-	Stdout *os.File
+	Stdin  Input
+	Stdout Output
+	// Relayed: the pipes could not be passed, so their bytes are copied over
+	// the socket (P11). That a child has closed its stdin and lives on is then
+	// seen by the write after the next.
+	Relayed bool
 	// PID is the child's process id as its own container sees it. For logs.
 	PID int
 
-	conn *connection
-	once sync.Once  // Stop
-	mu   sync.Mutex // orders writes to conn; held for at most commandTimeout
+	control control
+	once    sync.Once // Stop
 
 	closed atomic.Bool
 	done   chan struct{}
 	exit   Exit // written before done is closed
 }
 
+// Input is the write end of the child's stdin.
+type Input interface {
+	io.WriteCloser
+	SetWriteDeadline(time.Time) error
+}
+
+// Output is the read end of the child's stdout.
+type Output interface {
+	io.ReadCloser
+	SetReadDeadline(time.Time) error
+}
+
 // newProcess takes over c. On an error c is untouched except that it no
 // longer owns descriptors that were closed here.
 func newProcess(c *connection) (*Process, error) {
-	if len(c.fds) != 2 {
-		return nil, &Error{Code: CodeProtocol, Detail: "the answer came without the pipes"}
-	}
-	stdin, err := pipeEnd(c.fds[0], "stdin", unix.O_WRONLY)
-	if err != nil {
+	p := &Process{PID: c.reply.Started.PID, done: make(chan struct{})}
+	if err := p.connect(c); err != nil {
 		return nil, err
-	}
-	stdout, err := pipeEnd(c.fds[1], "stdout", unix.O_RDONLY)
-	if err != nil {
-		stdin.Close()
-		c.fds = c.fds[1:]
-		return nil, err
-	}
-	c.fds = nil
-	p := &Process{
-		Stdin:  stdin,
-		Stdout: stdout,
-		PID:    c.reply.Started.PID,
-		conn:   c,
-		done:   make(chan struct{}),
 	}
 	go p.watch()
 	return p, nil
@@ -139,7 +135,7 @@ func (p *Process) Close() error {
 	p.closed.Store(true)
 	p.Stdin.Close()
 	p.Stdout.Close()
-	p.conn.Close() // ends watch, and a command that is being written
+	p.control.Close() // ends watch, and a command that is being written
 	return nil
 }
 
@@ -148,14 +144,11 @@ func (p *Process) command(c wire.Command) error {
 	if err != nil {
 		return &Error{Code: CodeMalformed, Err: err}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.conn.SetWriteDeadline(time.Now().Add(commandTimeout))
-	_, err = p.conn.Write(line)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		// Half a line may be out: nothing can follow it. Without the
-		// connection the agent ends the process once it runs again.
-		p.conn.Close()
+	err = p.control.WriteLine(line[:len(line)-1])
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, relay.ErrStalled) {
+		// Nothing can follow what may be half out. Without the connection the
+		// agent ends the process once it runs again.
+		p.control.Close()
 		return &Error{Code: CodeTimeout, Err: err}
 	}
 	// Any other failure is the end of the process or of the agent, or Close;
@@ -163,11 +156,19 @@ func (p *Process) command(c wire.Command) error {
 	return nil
 }
 
-// watch reads the agent's reports until the last one.
+// watch reads the agent's reports until the last one, and what is relayed
+// until the agent hangs up.
 func (p *Process) watch() {
-	defer close(p.done)
 	exit, err := p.reports()
-	p.conn.Close()
+	p.ended(exit, err)
+	for p.Relayed && err == nil {
+		_, err = p.control.Next(wire.MaxReport)
+	}
+	p.control.Close()
+}
+
+func (p *Process) ended(exit *wire.Exit, err error) {
+	defer close(p.done)
 	switch {
 	case err == nil:
 		p.exit = Exit{Code: exit.Code, Signal: exit.Signal, StderrTail: exit.StderrTail}
@@ -179,10 +180,10 @@ func (p *Process) watch() {
 }
 
 func (p *Process) reports() (*wire.Exit, error) {
-	lines := wire.NewLines(io.MultiReader(bytes.NewReader(p.conn.rest), p.conn))
 	for {
-		line, err := lines.Next(wire.MaxReport)
-		if errors.Is(err, wire.ErrTooLong) {
+		line, err := p.control.Next(wire.MaxReport)
+		var frame *relay.FrameError
+		if errors.Is(err, wire.ErrTooLong) || errors.As(err, &frame) {
 			return nil, &Error{Code: CodeProtocol, Err: err}
 		}
 		if err != nil {

@@ -54,10 +54,12 @@ func TestMain(m *testing.M) {
 type rig struct {
 	*testing.T
 	agent.Dialer
-	cmd  *exec.Cmd
-	log  *lockedBuffer
-	fds  int // the agent's open descriptors at rest
-	quit bool
+	socket  string // the agent's own; Dialer may have another in front
+	cmd     *exec.Cmd
+	log     *lockedBuffer
+	fds     int // the agent's open descriptors at rest
+	quit    bool
+	relayed bool // the streams of its processes
 }
 
 func newRig(t *testing.T, flags ...string) *rig {
@@ -68,6 +70,7 @@ func newRigOf(t *testing.T, command string, flags ...string) *rig {
 	t.Helper()
 	r := &rig{T: t, log: &lockedBuffer{}}
 	r.Socket = filepath.Join(t.TempDir(), "agent.sock")
+	r.socket = r.Socket
 	args := append([]string{"run", "--socket", r.Socket}, flags...)
 	r.cmd = exec.Command(agentBinary, append(args, "--", command)...)
 	r.cmd.Stderr = r.log
@@ -98,7 +101,7 @@ func (r *rig) terminate() {
 	if err := r.wait(); err != nil {
 		r.Errorf("the agent ended with %v\n%s", err, r.log)
 	}
-	if _, err := os.Lstat(r.Socket); err == nil {
+	if _, err := os.Lstat(r.socket); err == nil {
 		r.Error("the agent left its socket")
 	}
 }
@@ -117,6 +120,9 @@ func (r *rig) start(steps string, change ...func(*agent.StartRequest)) *agent.Pr
 	p, err := r.try(steps, change...)
 	if err != nil {
 		r.Fatalf("start %q: %v\n%s", steps, err, r.log)
+	}
+	if p.Relayed != r.relayed {
+		r.Errorf("relayed: %v", p.Relayed)
 	}
 	r.Cleanup(func() { p.Close() })
 	return p
@@ -201,7 +207,11 @@ type lines struct {
 	*bufio.Reader
 }
 
-func (r *rig) lines(p *agent.Process) lines { return lines{r, bufio.NewReader(p.Stdout)} }
+// lines fails rather than waits for ever for a line that does not come.
+func (r *rig) lines(p *agent.Process) lines {
+	p.Stdout.SetReadDeadline(time.Now().Add(time.Minute))
+	return lines{r, bufio.NewReader(p.Stdout)}
+}
 
 func (l lines) next() string {
 	l.r.Helper()

@@ -21,65 +21,67 @@ import (
 )
 
 func TestAChildInheritsItsThreeStreamsItsEnvironmentAndNothingElse(t *testing.T) { // E5
-	t.Setenv("FROM_CONTAINER", "kept")
-	t.Setenv("OVERRIDDEN", "container")
-	t.Setenv("FAIRLEAD_PROCESS", "forged")
-	r := newRig(t)
-	cwd := t.TempDir()
-	r.start("echo") // another child, whose descriptors must not show either
-	p := r.start("look", func(req *agent.StartRequest) {
-		req.Key = "the-key"
-		req.Cwd = cwd
-		req.Env["OVERRIDDEN"] = "request"
-		req.Env["FAIRLEAD_PROCESS"] = "forged"
+	everyWay(t, func(t *testing.T, w way) {
+		t.Setenv("FROM_CONTAINER", "kept")
+		t.Setenv("OVERRIDDEN", "container")
+		t.Setenv("FAIRLEAD_PROCESS", "forged")
+		r := w.rig(t)
+		cwd := t.TempDir()
+		r.start("echo") // another child, whose descriptors must not show either
+		p := r.start("look", func(req *agent.StartRequest) {
+			req.Key = "the-key"
+			req.Cwd = cwd
+			req.Env["OVERRIDDEN"] = "request"
+			req.Env["FAIRLEAD_PROCESS"] = "forged"
+		})
+		var got struct {
+			Files   map[string]string
+			Env     []string
+			Cwd     string
+			Ignored string
+			Blocked string
+			Group   bool
+		}
+		if err := json.NewDecoder(p.Stdout).Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Files) != 3 {
+			t.Errorf("descriptors %v", got.Files)
+		}
+		for _, fd := range []string{"0", "1", "2"} {
+			if !strings.HasPrefix(got.Files[fd], "pipe:") {
+				t.Errorf("descriptor %s is %q", fd, got.Files[fd])
+			}
+		}
+		for _, want := range []string{"FROM_CONTAINER=kept", "OVERRIDDEN=request", "FAIRLEAD_PROCESS=the-key"} {
+			if !slices.Contains(got.Env, want) {
+				t.Errorf("no %s in %q", want, got.Env)
+			}
+		}
+		names := map[string]int{}
+		for _, pair := range got.Env {
+			name, _, _ := strings.Cut(pair, "=")
+			if names[name]++; names[name] > 1 {
+				t.Errorf("%s is there twice", name)
+			}
+		}
+		if got.Cwd != cwd {
+			t.Errorf("cwd %q, want %q", got.Cwd, cwd)
+		}
+		if !got.Group {
+			t.Error("no process group of its own")
+		}
+		// Signals 1 to 31. glibc's posix_spawn leaves its own signal 32 ignored in
+		// what it starts, so a test below make inherits that one.
+		ignored, err := strconv.ParseUint(got.Ignored, 16, 64)
+		if err != nil || ignored&(1<<31-1) != 0 {
+			t.Errorf("ignored signals %s, %v", got.Ignored, err)
+		}
+		// Go's runtime unblocks everything for itself; what is left would be ours.
+		if strings.Trim(got.Blocked, "0") != "" {
+			t.Errorf("blocked signals %s", got.Blocked)
+		}
 	})
-	var got struct {
-		Files   map[string]string
-		Env     []string
-		Cwd     string
-		Ignored string
-		Blocked string
-		Group   bool
-	}
-	if err := json.NewDecoder(p.Stdout).Decode(&got); err != nil {
-		t.Fatal(err)
-	}
-	if len(got.Files) != 3 {
-		t.Errorf("descriptors %v", got.Files)
-	}
-	for _, fd := range []string{"0", "1", "2"} {
-		if !strings.HasPrefix(got.Files[fd], "pipe:") {
-			t.Errorf("descriptor %s is %q", fd, got.Files[fd])
-		}
-	}
-	for _, want := range []string{"FROM_CONTAINER=kept", "OVERRIDDEN=request", "FAIRLEAD_PROCESS=the-key"} {
-		if !slices.Contains(got.Env, want) {
-			t.Errorf("no %s in %q", want, got.Env)
-		}
-	}
-	names := map[string]int{}
-	for _, pair := range got.Env {
-		name, _, _ := strings.Cut(pair, "=")
-		if names[name]++; names[name] > 1 {
-			t.Errorf("%s is there twice", name)
-		}
-	}
-	if got.Cwd != cwd {
-		t.Errorf("cwd %q, want %q", got.Cwd, cwd)
-	}
-	if !got.Group {
-		t.Error("no process group of its own")
-	}
-	// Signals 1 to 31. glibc's posix_spawn leaves its own signal 32 ignored in
-	// what it starts, so a test below make inherits that one.
-	ignored, err := strconv.ParseUint(got.Ignored, 16, 64)
-	if err != nil || ignored&(1<<31-1) != 0 {
-		t.Errorf("ignored signals %s, %v", got.Ignored, err)
-	}
-	// Go's runtime unblocks everything for itself; what is left would be ours.
-	if strings.Trim(got.Blocked, "0") != "" {
-		t.Errorf("blocked signals %s", got.Blocked)
-	}
 }
 
 func TestWhatCannotBeStartedIsSaidByCode(t *testing.T) { // R11
@@ -187,19 +189,31 @@ func TestRequestsThatAreNoneAreAnsweredClearly(t *testing.T) {
 }
 
 func TestABadCommandEndsTheProcess(t *testing.T) {
-	for name, line := range map[string]string{
-		"no JSON":           "kill\n",
-		"an unknown signal": `{"signal":"STOP"}` + "\n",
-		"a line too long":   strings.Repeat("x", 5<<10) + "\n",
+	const chosen = `{"way":"descriptors"}` + "\n"
+	for name, tt := range map[string]struct{ line, flag string }{
+		"no JSON in the place of the choice":  {line: "kill\n"},
+		"another command in its place":        {line: `{"stop":{}}` + "\n"},
+		"a second choice":                     {line: chosen + chosen},
+		"no JSON":                             {line: chosen + "kill\n"},
+		"an unknown signal":                   {line: chosen + `{"signal":"STOP"}` + "\n"},
+		"a line too long":                     {line: chosen + strings.Repeat("x", 5<<10) + "\n"},
+		"a line where a frame was due":        {line: `{"stop":{}}` + "\n", flag: "--relay"},
+		"a frame that is too long":            {line: "\x01\x00\x00\x40\x01", flag: "--relay"},
+		"an unknown signal in a frame":        {line: "\x05\x00\x00\x00\x11" + `{"signal":"STOP"}`, flag: "--relay"},
+		"frames although descriptors arrived": {line: chosen + "\x02\x00\x00\x00\x00\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			var flags []string
+			if tt.flag != "" {
+				flags = append(flags, tt.flag)
+			}
+			r := newRig(t, flags...)
 			c, err := net.Dial("unix", r.Socket)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			io.WriteString(c, `{"v":1,"start":{"key":"k","env":{"CHILD":"hang"},"stdinMillis":1,"termMillis":1}}`+"\n"+line)
+			io.WriteString(c, `{"v":1,"start":{"key":"k","env":{"CHILD":"hang"},"stdinMillis":1,"termMillis":1}}`+"\n"+tt.line)
 			answer := bufio.NewReader(c)
 			if got, _ := answer.ReadString('\n'); !strings.Contains(got, `"started"`) {
 				t.Fatalf("got %q", got)
@@ -210,35 +224,39 @@ func TestABadCommandEndsTheProcess(t *testing.T) {
 }
 
 func TestTerminationBeginsWithTheEndOfStdin(t *testing.T) { // O3, W18.7
-	r := newRig(t, "--termination", "5m")
-	heeds := r.start("echo exit:3", patient)
-	silent, err := net.Dial("unix", r.Socket) // has not said what it wants
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	r.terminate()
-	if got := r.done(heeds); got.Code != 3 { // this package closed its stdin
-		t.Errorf("%+v", got)
-	}
-	if _, err := r.try("echo"); agent.CodeOf(err) != agent.CodeUnreachable {
-		t.Errorf("a start after the end: %v", err)
-	}
+	everyWay(t, func(t *testing.T, w way) {
+		r := w.rig(t, "--termination", "5m")
+		heeds := r.start("echo exit:3", patient)
+		silent, err := net.Dial("unix", r.Socket) // has not said what it wants
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer silent.Close()
+		r.terminate()
+		if got := r.done(heeds); got.Code != 3 { // this package closed its stdin
+			t.Errorf("%+v", got)
+		}
+		if _, err := r.try("echo"); agent.CodeOf(err) != agent.CodeUnreachable {
+			t.Errorf("a start after the end: %v", err)
+		}
+	})
 }
 
 func TestTerminationEndsWhateverIsLeft(t *testing.T) { // O3
-	r := newRig(t, "--termination", "1s")
-	deaf := r.start("daemon deaf say:armed hang", patient)
-	out := r.lines(deaf)
-	daemon := out.pid()
-	out.next()
-	r.terminate()
-	if got := r.done(deaf); got.Signal != "KILL" {
-		t.Errorf("%+v", got)
-	}
-	if alive(daemon) {
-		t.Error("a daemon lives on")
-	}
+	everyWay(t, func(t *testing.T, w way) {
+		r := w.rig(t, "--termination", "1s")
+		deaf := r.start("daemon deaf say:armed hang", patient)
+		out := r.lines(deaf)
+		daemon := out.pid()
+		out.next()
+		r.terminate()
+		if got := r.done(deaf); got.Signal != "KILL" {
+			t.Errorf("%+v", got)
+		}
+		if alive(daemon) {
+			t.Error("a daemon lives on")
+		}
+	})
 }
 
 func TestStartsAreRefusedWhileTheContainerIsTerminated(t *testing.T) { // O3
@@ -264,29 +282,31 @@ func TestStartsAreRefusedWhileTheContainerIsTerminated(t *testing.T) { // O3
 }
 
 func TestTheDeathOfTheAgentIsSeenAtOnceAndEndsItsChildren(t *testing.T) { // O20
-	r := newRig(t)
-	p := r.start("hang", patient)
-	r.quit = true
-	r.cmd.Process.Kill()
-	r.cmd.Wait()
-	if got := r.done(p); agent.CodeOf(got.Err) != agent.CodeUnreachable || got.Code != -1 {
-		t.Errorf("%+v", got)
-	}
-	r.eventually("the child is gone", func() bool { return !alive(p.PID) }) // Pdeathsig
-	if err := r.Check(t.Context()); agent.CodeOf(err) != agent.CodeUnreachable {
-		t.Errorf("check: %v", err)
-	}
-	// The next life of the container finds the stale socket.
-	again := exec.Command(agentBinary, "run", "--socket", r.Socket, "--", childBinary)
-	again.Stderr = r.log
-	if err := again.Start(); err != nil {
-		t.Fatal(err)
-	}
-	r.eventually("it answers again", func() bool { return r.Check(t.Context()) == nil })
-	again.Process.Signal(syscall.SIGTERM)
-	if err := again.Wait(); err != nil {
-		t.Error(err)
-	}
+	everyWay(t, func(t *testing.T, w way) {
+		r := w.rig(t)
+		p := r.start("hang", patient)
+		r.quit = true
+		r.cmd.Process.Kill()
+		r.cmd.Wait()
+		if got := r.done(p); agent.CodeOf(got.Err) != agent.CodeUnreachable || got.Code != -1 {
+			t.Errorf("%+v", got)
+		}
+		r.eventually("the child is gone", func() bool { return !alive(p.PID) }) // Pdeathsig
+		if err := r.Check(t.Context()); agent.CodeOf(err) != agent.CodeUnreachable {
+			t.Errorf("check: %v", err)
+		}
+		// The next life of the container finds the stale socket.
+		again := exec.Command(agentBinary, "run", "--socket", r.socket, "--", childBinary)
+		again.Stderr = r.log
+		if err := again.Start(); err != nil {
+			t.Fatal(err)
+		}
+		r.eventually("it answers again", func() bool { return r.Check(t.Context()) == nil })
+		again.Process.Signal(syscall.SIGTERM)
+		if err := again.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestTheSocketIsForEveryUIDAndOthersPathsAreLeftAlone(t *testing.T) { // O9
@@ -317,18 +337,20 @@ func TestTheSocketIsForEveryUIDAndOthersPathsAreLeftAlone(t *testing.T) { // O9
 }
 
 func TestManyProcessesComeAndGoWithoutATrace(t *testing.T) {
-	r := newRig(t)
-	for round := range 5 {
-		var all []*agent.Process
-		for i := range 20 {
-			all = append(all, r.start("echo exit:"+fmt.Sprint((round+i)%8), patient))
-		}
-		for i, p := range all {
-			p.Stop()
-			if got := r.done(p); got.Code != (round+i)%8 || got.Err != nil {
-				t.Errorf("process %d of round %d: %+v", i, round, got)
+	everyWay(t, func(t *testing.T, w way) {
+		r := w.rig(t)
+		for round := range 5 {
+			var all []*agent.Process
+			for i := range 20 {
+				all = append(all, r.start("echo exit:"+fmt.Sprint((round+i)%8), patient))
 			}
-			p.Close()
+			for i, p := range all {
+				p.Stop()
+				if got := r.done(p); got.Code != (round+i)%8 || got.Err != nil {
+					t.Errorf("process %d of round %d: %+v", i, round, got)
+				}
+				p.Close()
+			}
 		}
-	}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fairlead-dev/fairlead/sidecar/agent"
+	"github.com/fairlead-dev/fairlead/sidecar/agent/internal/relay"
 	"github.com/fairlead-dev/fairlead/sidecar/agent/internal/wire"
 )
 
@@ -31,8 +32,9 @@ func newCommands(c *connection, p *process) *commands {
 func (r *commands) read(c *connection, p *process) error {
 	stop := r.stop
 	for {
-		line, err := c.lines.Next(wire.MaxCommand)
-		if errors.Is(err, wire.ErrTooLong) {
+		line, err := c.next()
+		var frame *relay.FrameError
+		if errors.Is(err, wire.ErrTooLong) || errors.As(err, &frame) {
 			return err
 		}
 		if err != nil {
@@ -41,6 +43,9 @@ func (r *commands) read(c *connection, p *process) error {
 		command, err := wire.ParseCommand(line)
 		if err != nil {
 			return err
+		}
+		if command.Way != "" {
+			return errors.New("it chooses a way although it may not any more")
 		}
 		if command.Stop != nil {
 			if stop != nil {

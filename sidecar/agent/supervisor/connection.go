@@ -8,19 +8,26 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fairlead-dev/fairlead/sidecar/agent"
+	"github.com/fairlead-dev/fairlead/sidecar/agent/internal/relay"
 	"github.com/fairlead-dev/fairlead/sidecar/agent/internal/wire"
 )
 
 // connection is one control connection. Only its own goroutine writes to it.
 type connection struct {
 	*net.UnixConn
-	lines *wire.Lines
+	lines  *wire.Lines
+	frames *relay.Conn // in the place of lines once the streams are relayed
+	// send writes a message of which oob may be descriptors.
+	send func(p, oob []byte) (n int, err error)
 }
 
 func newConnection(conn *net.UnixConn) *connection {
 	// The lines are read without room for descriptors: what a peer sends
 	// along is closed by the kernel.
-	return &connection{UnixConn: conn, lines: wire.NewLines(conn)}
+	return &connection{UnixConn: conn, lines: wire.NewLines(conn), send: func(p, oob []byte) (int, error) {
+		n, _, err := conn.WriteMsgUnix(p, oob, nil)
+		return n, err
+	}}
 }
 
 // serve reads the request and does it.
@@ -45,20 +52,7 @@ var errSilent = errors.New("no request came")
 
 // request reads the first line; when stopping closes it gives up.
 func (c *connection) request(stopping <-chan struct{}) (wire.Request, error) {
-	c.SetReadDeadline(time.Now().Add(firstLineTimeout))
-	read, watched := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case <-stopping:
-			c.SetReadDeadline(time.Unix(1, 0))
-		case <-read:
-		}
-	}()
-	line, err := c.lines.Next(wire.MaxStart)
-	close(read)
-	<-watched
-	c.SetReadDeadline(time.Time{})
+	line, err := c.first(wire.MaxStart, stopping, 0)
 	switch {
 	case errors.Is(err, wire.ErrTooLong):
 		return wire.Request{}, err
@@ -66,6 +60,26 @@ func (c *connection) request(stopping <-chan struct{}) (wire.Request, error) {
 		return wire.Request{}, errSilent
 	}
 	return wire.ParseRequest(line)
+}
+
+// first reads a line that a peer has to send at once. When stopping closes it
+// waits for grace only.
+func (c *connection) first(max int, stopping <-chan struct{}, grace time.Duration) ([]byte, error) {
+	c.SetReadDeadline(time.Now().Add(firstLineTimeout))
+	read, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-stopping:
+			c.SetReadDeadline(time.Now().Add(grace))
+		case <-read:
+		}
+	}()
+	line, err := c.lines.Next(max)
+	close(read)
+	<-watched
+	c.SetReadDeadline(time.Time{})
+	return line, err
 }
 
 // start runs one process for c, from its request until nothing is left of it.
@@ -80,13 +94,19 @@ func (s *Supervisor) start(c *connection, req *wire.Start) {
 		c.refuse(err)
 		return
 	}
-	err = c.reply(wire.Reply{Started: &wire.Started{PID: p.child.pid}}, stdin, stdout)
-	// From here on the peer alone holds the child's pipe ends.
-	unix.Close(stdin)
-	unix.Close(stdout)
+	relayed, err := s.offer(c, p.child.pid, stdin, stdout)
+	if err == nil && relayed {
+		p.streams, err = newStreams(c, stdin, stdout)
+	}
+	if p.streams == nil {
+		// From here on the peer alone holds the child's pipe ends.
+		unix.Close(stdin)
+		unix.Close(stdout)
+	}
 	if err != nil {
 		// The child sees the end of its stdin, and the connection's end below
 		// starts the clock.
+		s.Log.Printf("%.8s ends: its control connection: %v", p.key, err)
 		c.Close()
 	}
 	p.supervise(c)
@@ -113,7 +133,32 @@ func (c *connection) reply(r wire.Reply, fds ...int) error {
 }
 
 // report sends a later line.
-func (c *connection) report(r wire.Report) error { return c.write(r, nil) }
+func (c *connection) report(r wire.Report) error {
+	if c.frames == nil {
+		return c.write(r, nil)
+	}
+	line, err := wire.Encode(r, wire.MaxReport)
+	if err != nil {
+		return err
+	}
+	return c.frames.WriteLine(line[:len(line)-1])
+}
+
+// next reads what the peer says once its process runs.
+func (c *connection) next() ([]byte, error) {
+	if c.frames == nil {
+		return c.lines.Next(wire.MaxCommand)
+	}
+	return c.frames.Next(wire.MaxCommand)
+}
+
+// finish closes the connection when what was reported is on its way.
+func (c *connection) finish() {
+	if c.frames != nil {
+		c.frames.Flush()
+	}
+	c.Close()
+}
 
 func (c *connection) write(v any, oob []byte) error {
 	line, err := wire.Encode(v, wire.MaxReport)
@@ -121,7 +166,7 @@ func (c *connection) write(v any, oob []byte) error {
 		return err
 	}
 	c.SetWriteDeadline(time.Now().Add(writeTimeout))
-	n, _, err := c.WriteMsgUnix(line, oob, nil)
+	n, err := c.send(line, oob)
 	if err == nil && n < len(line) {
 		_, err = c.Write(line[n:])
 	}

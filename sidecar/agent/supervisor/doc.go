@@ -7,6 +7,7 @@
 //	              commands, EOF ──► clock ──► signals │ status
 //	                                              │  └── reaper (the only one that waits)
 //	                                              ├── stderr ──► log (one writer)
+//	                                              ├── streams ◄─► frames (only where pipes cannot be passed)
 //	                                              └── end: group, sweep, exit line
 //
 // What holds it together:

@@ -102,21 +102,22 @@ func (s *sweeper) holds(pid int) bool {
 }
 
 // carries tells whether the process was started with our key. One that we may
-// not look at (another uid) is not ours.
-func carries(pid int, key string) bool {
+// not look at (another uid) is not ours. shown is false while it has no
+// environment: on its way through exec or exit, or never given one.
+func carries(pid int, key string) (ours, shown bool) {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false
+		return false, true
 	}
 	defer f.Close()
 	env, err := io.ReadAll(io.LimitReader(f, maxEnviron))
 	if err != nil {
-		return false
+		return false, true
 	}
 	for pair := range bytes.SplitSeq(env, []byte{0}) {
 		if string(pair) == KeyVariable+"="+key {
-			return true
+			return true, true
 		}
 	}
-	return false
+	return false, len(env) > 0
 }

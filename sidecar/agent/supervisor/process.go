@@ -19,6 +19,7 @@ type process struct {
 	key        string
 	child      *child
 	stderr     *os.File
+	streams    *streams // nil where the peer has the pipes
 	grace      grace
 	sweeper    sweeper
 }
@@ -46,8 +47,14 @@ func (p *process) supervise(c *connection) {
 	<-drained
 	timer.Stop()
 	p.stderr.Close()
+	if p.streams != nil {
+		p.streams.settle(commands.gone)
+	}
 	_ = c.report(wire.Report{Exit: exitOf(p.child.status, tail.tail)}) // the peer may have gone long ago
-	c.Close()
+	if p.streams != nil {
+		p.streams.end(commands.gone, p.supervisor.stopping, p.supervisor.Termination/5)
+	}
+	c.finish()
 	<-commands.gone
 }
 

@@ -48,7 +48,7 @@ func (s *Supervisor) spawn(req *wire.Start) (p *process, stdin, stdout int, err 
 		child:      c,
 		stderr:     os.NewFile(uintptr(pipes.ours[2]), "stderr"),
 		grace:      grace{millis(req.StdinMillis), millis(req.TermMillis)},
-		sweeper:    sweeper{key: req.Key, reaper: s.reaper, pipes: inodes},
+		sweeper:    sweeper{key: req.Key, reaper: s.reaper, since: c.id.start, pipes: inodes},
 	}
 	return p, pipes.ours[0], pipes.ours[1], nil
 }

@@ -55,6 +55,9 @@ type Supervisor struct {
 	// four fifths. What is not gone a second after its end (it comes out of
 	// O3's margin) is left to the kernel. Zero: the default.
 	Termination time.Duration
+	// Relay copies every process's streams over its connection rather than try
+	// to pass the pipes. It is what happens anyway where they do not arrive.
+	Relay bool
 	// Log is the container's log. Required.
 	Log *Log
 
@@ -62,6 +65,8 @@ type Supervisor struct {
 	forker *forker
 	// stopping is closed when Serve's context ends.
 	stopping chan struct{}
+	// relaying is told once.
+	relaying sync.Once
 	// sweeps is held during a sweep: one at a time looks through /proc.
 	sweeps sync.Mutex
 

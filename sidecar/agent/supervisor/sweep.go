@@ -13,6 +13,9 @@ const (
 	// somebody forks faster than we kill; the container's pids limit ends that.
 	sweepPasses = 20
 	sweepPause  = 20 * time.Millisecond
+	// unsureLooks bounds the passes that find nobody but somebody who could not
+	// be told.
+	unsureLooks = 5
 	// maxTracked bounds the descendants remembered for one process.
 	maxTracked = 4096
 )
@@ -25,6 +28,8 @@ const (
 type sweeper struct {
 	key    string
 	reaper *reaper
+	// since is when the process began: what is older is none of its making.
+	since uint64
 	// pipes are the inodes of the process's standard streams. Nobody else has
 	// them, and an orphan that does would keep stdout from ever ending.
 	pipes [3]uint64
@@ -69,41 +74,59 @@ func grow(family map[int]bool, all []procStat) {
 // sweep kills every process that carries the key, was noted, or is an orphan
 // with a pipe of ours, and their descendants, until a pass finds none. It returns how many it killed,
 // and false if the last pass still found some.
+//
+// One that has not finished its exec shows no environment, and one that has
+// not finished its exit keeps its children without showing one, so a pass that
+// met such a process is made again.
 func (s *sweeper) sweep() (killed int, clean bool) {
+	return sweep(s.members, kill, func() { time.Sleep(sweepPause) })
+}
+
+// sweep is the order of it: pause lets die what was killed, and be told what
+// could not be.
+func sweep(members func() (left []procID, sure bool), kill func(procID) bool, pause func()) (killed int, clean bool) {
 	dead := map[procID]struct{}{}
+	unsure := 0
 	for range sweepPasses {
-		left := s.members()
+		left, sure := members()
 		if len(left) == 0 {
-			return len(dead), true
+			if sure || unsure == unsureLooks {
+				return len(dead), true
+			}
+			unsure++
 		}
 		for _, id := range left {
 			if kill(id) {
 				dead[id] = struct{}{}
 			}
 		}
-		time.Sleep(sweepPause) // they are dying, and we reap them meanwhile
+		pause()
 	}
 	return len(dead), false
 }
 
-func (s *sweeper) members() []procID {
+// members are the processes that are left; sure is false if there may be more.
+func (s *sweeper) members() (left []procID, sure bool) {
 	all := processes()
 	family := map[int]bool{}
+	sure = true
 	for _, p := range all {
 		_, noted := s.tracked[p.procID]
-		if noted || carries(p.pid, s.key) || p.ppid == os.Getpid() && s.reaper.orphan(p.pid, s.holds) {
+		ours, shown := carries(p.pid, s.key)
+		if noted || ours || p.ppid == os.Getpid() && s.reaper.orphan(p.pid, s.holds) {
 			family[p.pid] = true
+		} else if !shown && !p.zombie && p.start >= s.since {
+			sure = false
 		}
 	}
 	delete(family, os.Getpid()) // whatever our own environment says
 	grow(family, all)
-	var left []procID
 	for _, p := range all {
 		if family[p.pid] && !p.zombie {
 			left = append(left, p.procID)
 		}
 	}
-	return left
+	return left, sure
 }
 
 // kill kills id unless it has gone and another has its number.

@@ -21,6 +21,7 @@ func TestTheAgentIsMadeOfFewPackages(t *testing.T) {
 	allowed := []string{
 		"sidecar/cmd/mcp-agent",
 		"sidecar/agent",
+		"sidecar/agent/internal/relay",
 		"sidecar/agent/internal/wire",
 		"sidecar/agent/supervisor",
 		"sidecar/hook",

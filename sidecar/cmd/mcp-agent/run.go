@@ -22,6 +22,7 @@ func run(args []string, stderr io.Writer) int {
 	path := fs.String("socket", defaultAgentSocket, "unix socket to listen on")
 	max := fs.Int("max-processes", supervisor.DefaultMaxProcesses, "processes at once, those being ended included")
 	termination := fs.Duration("termination", supervisor.DefaultTermination, "from SIGTERM to the exit of this program, children ended")
+	relay := fs.Bool("relay", false, "copy the streams of processes over the socket rather than pass their pipes")
 	exec := fs.Bool("exec", false, "let the sidecar name other commands than COMMAND")
 	if status, ok := parse(fs, args); !ok {
 		return status
@@ -52,6 +53,7 @@ func run(args []string, stderr io.Writer) int {
 		Env:          os.Environ(),
 		MaxProcesses: *max,
 		Termination:  *termination,
+		Relay:        *relay,
 		Log:          log,
 	}
 	log.Printf("listens on %s for %.200q", *path, fs.Arg(0))

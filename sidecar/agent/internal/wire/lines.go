@@ -17,6 +17,10 @@ type Lines struct{ r *bufio.Reader }
 // NewLines reads lines from r.
 func NewLines(r io.Reader) *Lines { return &Lines{r: bufio.NewReaderSize(r, 4<<10)} }
 
+// Rest is what follows the lines that were read. Next may not be called any
+// more.
+func (l *Lines) Rest() io.Reader { return l.r }
+
 // Next returns the next line without its newline, valid until the next call.
 // A line that the peer did not finish is io.ErrUnexpectedEOF.
 func (l *Lines) Next(max int) ([]byte, error) {

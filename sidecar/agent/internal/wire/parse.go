@@ -70,7 +70,8 @@ func ParseReply(line []byte) (Reply, error) {
 		switch name {
 		case "started":
 			rep.Started = &Started{}
-			err = errors.Join(only(body, "pid"), number(body, "pid", &rep.Started.PID))
+			err = errors.Join(only(body, "pid", "way"),
+				number(body, "pid", &rep.Started.PID), read(body, "way", &rep.Started.Way, way))
 		case "pong":
 			rep.Pong = &Pong{}
 			err = errors.Join(only(body, "processes", "max"),
@@ -90,13 +91,17 @@ func ParseReply(line []byte) (Reply, error) {
 // ParseCommand reads a later line towards the agent. The signal's name is not
 // looked at.
 func ParseCommand(line []byte) (Command, error) {
-	m, err := one(line, "signal", "stop")
+	m, err := one(line, "signal", "stop", "way")
 	if err != nil {
 		return Command{}, err
 	}
 	var c Command
 	if raw, ok := m["stop"]; ok {
 		c.Stop, err = empty(raw)
+		return c, err
+	}
+	if raw, ok := m["way"]; ok {
+		c.Way, err = way(raw)
 		return c, err
 	}
 	err = read(m, "signal", &c.Signal, text)

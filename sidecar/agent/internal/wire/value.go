@@ -47,6 +47,14 @@ func text(raw json.RawMessage) (string, error) {
 	return s, err
 }
 
+func way(raw json.RawMessage) (string, error) {
+	s, err := text(raw)
+	if err == nil && s != WayDescriptors && s != WayRelay {
+		err = fmt.Errorf("%.40q is no way", s)
+	}
+	return s, err
+}
+
 func integer(raw json.RawMessage) (int64, error) {
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {

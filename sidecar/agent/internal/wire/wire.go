@@ -42,8 +42,17 @@ type Start struct {
 	TermMillis  int64             `json:"termMillis"`
 }
 
+// The ways of a child's stdin and stdout.
+const (
+	// WayDescriptors: the pipes themselves come with the reply.
+	WayDescriptors = "descriptors"
+	// WayRelay: their bytes come in frames, which follow the line that says so
+	// in both directions.
+	WayRelay = "relay"
+)
+
 // Reply answers a Request: exactly one member besides v. Started comes with
-// two descriptors, the child's stdin and stdout.
+// two descriptors, the child's stdin and stdout, unless its way is another.
 type Reply struct {
 	V       int      `json:"v"`
 	Started *Started `json:"started,omitempty"`
@@ -54,6 +63,10 @@ type Reply struct {
 // Started is a process that runs.
 type Started struct {
 	PID int `json:"pid"`
+	// Way is the agent's. To WayDescriptors the sidecar answers by the way that
+	// it found: what was sent along may have got lost. Empty: descriptors, and
+	// no other way.
+	Way string `json:"way,omitempty"`
 }
 
 // Pong is how full the agent is.
@@ -70,6 +83,8 @@ type Refusal struct {
 
 // Command is a later line towards the agent: exactly one member.
 type Command struct {
+	// Way is the first, and answers that of Started.
+	Way    string `json:"way,omitempty"`
 	Signal string `json:"signal,omitempty"`
 	Stop   *Empty `json:"stop,omitempty"`
 }

@@ -80,12 +80,17 @@ func TestLaterLinesAreReadStrictly(t *testing.T) {
 		"a signal number":           {command, `{"signal":9}`, "signal: not a string"},
 		"signal and stop":           {command, `{"signal":"TERM","stop":{}}`, "2 of the members"},
 		"an empty command":          {command, `{}`, "0 of the members"},
+		"a choice":                  {command, `{"way":"relay"}`, ""},
+		"a choice that is none":     {command, `{"way":"pigeon"}`, `"pigeon" is no way`},
+		"a choice and a stop":       {command, `{"way":"relay","stop":{}}`, "2 of the members"},
 		"an exit":                   {report, `{"exit":{"code":-1,"signal":"KILL","stderrTail":["a"]}}`, ""},
 		"stopping":                  {report, `{"stopping":{}}`, ""},
 		"an exit without a code":    {report, `{"exit":{}}`, "exit: code: missing"},
 		"an exit code out of range": {report, `{"exit":{"code":4294967296}}`, "out of range"},
 		"a tail that is no list":    {report, `{"exit":{"code":0,"stderrTail":"a"}}`, "not an array"},
 		"started":                   {reply, `{"v":1,"started":{"pid":7}}`, ""},
+		"started by a way":          {reply, `{"v":1,"started":{"pid":7,"way":"descriptors"}}`, ""},
+		"started by none":           {reply, `{"v":1,"started":{"pid":7,"way":""}}`, `"" is no way`},
 		"started without a pid":     {reply, `{"v":1,"started":{}}`, "started: pid: missing"},
 		"a pong":                    {reply, `{"v":1,"pong":{"processes":0,"max":8}}`, ""},
 		"a refusal":                 {reply, `{"v":1,"error":{"code":"limit","message":"m"}}`, ""},
@@ -142,7 +147,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"v":1,"ping":{}}`, `{"v":2}`, `{"signal":"TERM"}`, `{"stop":{}}`, `{"stopping":{}}`,
 		`{"v":1,"start":{"key":"k","env":{"A":"b"},"cwd":"/","argv":["x"],"stdinMillis":1,"termMillis":2}}`,
-		`{"v":1,"started":{"pid":3}}`, `{"v":1,"pong":{"processes":1,"max":2}}`, `{"v":1,"error":{"code":"limit","message":"m"}}`,
+		`{"v":1,"started":{"pid":3}}`, `{"v":1,"started":{"pid":3,"way":"relay"}}`, `{"way":"descriptors"}`, `{"v":1,"pong":{"processes":1,"max":2}}`, `{"v":1,"error":{"code":"limit","message":"m"}}`,
 		`{"exit":{"code":-1,"signal":"KILL","stderrTail":["a","\u0000\ud800"]}}`, `{"v":1,"start":{"key":"a","k\u0065y":"b"}}`,
 	} {
 		f.Add([]byte(seed))

@@ -1,0 +1,172 @@
+package relay
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// Reader is the stream that the peer writes, like the read end of a pipe.
+type Reader struct {
+	conn *Conn
+	wait
+
+	buf    []byte // received and not read: buf[off:]
+	off    int
+	room   int // what the peer may still send
+	owed   int // what was read and not yet granted again
+	eof    bool
+	closed bool
+}
+
+func newReader(c *Conn) *Reader {
+	r := &Reader{conn: c, room: Window}
+	r.wake.L = &c.mu
+	return r
+}
+
+// Read returns what was received, waiting for the first byte. After the end of
+// the stream, or of the connection, it returns io.EOF; a *FrameError where the
+// peer broke the connection; os.ErrClosed after Close.
+func (r *Reader) Read(p []byte) (int, error) {
+	c := r.conn
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		switch {
+		case r.closed:
+			return 0, os.ErrClosed
+		case r.late():
+			return 0, os.ErrDeadlineExceeded
+		case len(p) == 0:
+			return 0, nil
+		case r.off < len(r.buf):
+			return r.take(p), nil
+		case r.eof:
+			return 0, io.EOF
+		case c.err != nil:
+			var broken *FrameError
+			if errors.As(c.err, &broken) {
+				return 0, broken
+			}
+			return 0, io.EOF
+		}
+		r.sleep()
+	}
+}
+
+// take hands on what is there, and grants it again in large pieces.
+func (r *Reader) take(p []byte) int {
+	n := copy(p, r.buf[r.off:])
+	r.off += n
+	if r.off == len(r.buf) {
+		r.buf, r.off = r.buf[:0], 0
+	}
+	r.owed += n
+	if r.owed >= Window/2 && !r.eof {
+		r.conn.postCredit(r.owed)
+		r.room += r.owed
+		r.owed = 0
+		r.conn.flush()
+	}
+	return n
+}
+
+// Close drops what was received and what is still to come. It returns at once
+// and interrupts a Read.
+func (r *Reader) Close() error {
+	c := r.conn
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.closed {
+		return os.ErrClosed
+	}
+	r.closed = true
+	r.buf, r.off = nil, 0
+	r.wake.Broadcast()
+	if !r.eof {
+		c.post(kindClosed, nil)
+		c.flush()
+	}
+	return nil
+}
+
+// SetReadDeadline is that of a file.
+func (r *Reader) SetReadDeadline(t time.Time) error {
+	r.conn.mu.Lock()
+	defer r.conn.mu.Unlock()
+	if r.closed {
+		return os.ErrClosed
+	}
+	r.set(t)
+	return nil
+}
+
+// receive takes a data frame.
+func (r *Reader) receive(body []byte) error {
+	r.conn.mu.Lock()
+	defer r.conn.mu.Unlock()
+	size := header + len(body)
+	switch {
+	case r.eof:
+		return bad("data after the end of the stream")
+	case size > r.room:
+		return bad("%d bytes beyond the window", size-r.room)
+	}
+	r.room -= size
+	r.owed += header
+	if r.closed {
+		return nil
+	}
+	if r.off > 0 && len(r.buf)+len(body) > cap(r.buf) {
+		r.buf = append(r.buf[:0], r.buf[r.off:]...)
+		r.off = 0
+	}
+	r.buf = append(r.buf, body...)
+	r.wake.Signal()
+	return nil
+}
+
+// finish takes an eof frame.
+func (r *Reader) finish() error {
+	r.conn.mu.Lock()
+	defer r.conn.mu.Unlock()
+	if r.eof {
+		return bad("a second end of the stream")
+	}
+	r.eof = true
+	r.wake.Broadcast()
+	return nil
+}
+
+// wait is waiting for a change of a stream, at most until a deadline. The
+// mutex of the connection is held in its methods.
+type wait struct {
+	wake     sync.Cond
+	deadline time.Time
+}
+
+// late reports that the deadline has passed.
+func (w *wait) late() bool { return !w.deadline.IsZero() && !time.Now().Before(w.deadline) }
+
+func (w *wait) set(t time.Time) {
+	w.deadline = t
+	w.wake.Broadcast() // those who wait do so for the old one
+}
+
+func (w *wait) sleep() {
+	if w.deadline.IsZero() {
+		w.wake.Wait()
+		return
+	}
+	t := time.AfterFunc(time.Until(w.deadline), func() {
+		// Nobody is between looking at the clock and waiting while we have it.
+		w.wake.L.Lock()
+		defer w.wake.L.Unlock()
+		w.wake.Broadcast()
+	})
+	w.wake.Wait()
+	t.Stop()
+}
