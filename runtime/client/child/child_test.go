@@ -159,13 +159,19 @@ func TestExitIsInTheError(t *testing.T) {
 }
 
 func TestShutdown(t *testing.T) { // W18.7
-	for part, want := range map[string]string{"polite": "exit status 7", "stubborn": "signal: killed"} {
+	for part, tt := range map[string]struct {
+		grace time.Duration // for the polite one: to be scheduled in and to end
+		want  string
+	}{
+		"polite":   {3 * time.Second, "exit status 7"},
+		"stubborn": {100 * time.Millisecond, "signal: killed"},
+	} {
 		t.Run(part, func(t *testing.T) {
-			l, e := run(t, part, Config{Grace: 100 * time.Millisecond})
+			l, e := run(t, part, Config{Grace: tt.grace})
 			<-e.lines // it is ready for signals
 			l.Close(nil)
 			l.Wait()
-			if err := <-e.end; !strings.Contains(err.Error(), want) {
+			if err := <-e.end; !strings.Contains(err.Error(), tt.want) {
 				t.Error(err)
 			}
 		})
