@@ -99,8 +99,9 @@ const (
 	// ReasonWorkloadOutOfMemory: it was killed at its memory limit. Raise
 	// resources.limits.memory, or lower stdio.maxProcesses.
 	ReasonWorkloadOutOfMemory = "WorkloadOutOfMemory"
-	// ReasonWorkloadNoAnswer: it runs but did not answer the handshake in time.
-	// Is it an MCP server? Does it need a longer stdio.startupSeconds?
+	// ReasonWorkloadNoAnswer: it runs but did not answer the handshake in time, or
+	// answered nothing any more. Is it an MCP server? Does it need a longer
+	// stdio.startupSeconds?
 	ReasonWorkloadNoAnswer = "WorkloadNoAnswer"
 	// ReasonWorkloadBadOutput: what it answered is not the protocol, for example
 	// log lines on standard output.

@@ -144,8 +144,11 @@ func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited)
 			},
 			Ended: func(why stdio.End, exit agent.Exit) {
 				m.ProcessEnded(string(why))
-				if why == stdio.EndCrashed {
+				switch why {
+				case stdio.EndCrashed:
 					log.Warn("a process ended by itself", slog.Int("exitCode", exit.Code), slog.String("signal", exit.Signal))
+				case stdio.EndHung:
+					log.Warn("a process did not answer any more and was ended")
 				}
 			},
 			Recreated: func(err error) { m.ProcessRecreated(err == nil) },

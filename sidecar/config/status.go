@@ -38,7 +38,7 @@ const (
 const (
 	ReasonAgentUnreachable = "AgentUnreachable" // the agent's socket does not answer
 	ReasonExited           = "Exited"           // the command ended during the handshake
-	ReasonNoAnswer         = "NoAnswer"         // nothing came within startupSeconds
+	ReasonNoAnswer         = "NoAnswer"         // nothing came within startupSeconds, or nothing any more while calls waited
 	ReasonBadOutput        = "BadOutput"        // output that is not the protocol
 	ReasonRefused          = "ConnectionRefused"
 	ReasonHTTPStatus       = "HTTPStatus"

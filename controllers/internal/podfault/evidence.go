@@ -78,7 +78,7 @@ func reported(e Evidence) *Fault {
 		}
 		return g
 	case config.ReasonNoAnswer:
-		return &Fault{Reason: v1alpha1.ReasonWorkloadNoAnswer, Message: "The workload runs but did not answer the handshake in time: is it an MCP server, does it need a longer stdio.startupSeconds?"}
+		return &Fault{Reason: v1alpha1.ReasonWorkloadNoAnswer, Message: "The workload runs but did not answer the handshake in time, or answered nothing any more: is it an MCP server, does it need a longer stdio.startupSeconds?"}
 	case config.ReasonBadOutput:
 		return &Fault{Reason: v1alpha1.ReasonWorkloadBadOutput, Message: "What the workload wrote is not MCP: does it write its log to standard output?"}
 	case config.ReasonRefused:

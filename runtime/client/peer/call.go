@@ -33,6 +33,9 @@ type Request struct {
 	Fields   []Field
 	// Quiet: the server is not told when the caller gives up.
 	Quiet bool
+	// Aside: it is asked beside what callers want. What names no request is
+	// never taken for its answer while there are others (R5).
+	Aside bool
 	// Lasting keeps the progress token alive after a result, until Release of
 	// the Answer's Call or the end of the leg: a task goes on (W20.6).
 	Lasting bool
@@ -56,6 +59,8 @@ type Call struct {
 	token  []byte // the caller's own progress token, nil when it gave none
 	task   string // whose result it waits for; empty for none
 	quiet  bool
+	aside  bool
+	given  []byte // Request.Params
 	box    mailbox
 	stop   context.CancelCauseFunc // inline links: ends Send
 	over   atomic.Bool
@@ -123,7 +128,7 @@ func (p *Peer) exchange(ctx context.Context, c *Call, req Request, params []byte
 
 // begin registers the call and makes its params.
 func (p *Peer) begin(req Request) (*Call, []byte, error) {
-	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, box: mailbox{budget: p.cfg.Budget}}
+	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, aside: req.Aside, given: req.Params, box: mailbox{budget: p.cfg.Budget}}
 	if !p.link.Inline() {
 		c.box.ready = make(chan struct{}, 1)
 	}

@@ -27,7 +27,7 @@ func (p *Peer) notification(m *jsonrpc.Message, via *Call) {
 		// B11.1: the stream it came on, else the only request in flight.
 		c := via
 		if c == nil {
-			c = p.sole(func(c *Call) bool { return c.method != mcp.MethodListen }) // W23.7
+			c = p.sole(func(c *Call) bool { return c.method != mcp.MethodListen && !c.aside }) // W23.7
 		}
 		if c != nil && c.method != "initialize" {
 			p.toCall(m, c, via)

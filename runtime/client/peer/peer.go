@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
+	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
 )
 
@@ -155,6 +156,33 @@ func (p *Peer) InFlight() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.pending)
+}
+
+// Pending is a call that waits for its answer.
+type Pending struct {
+	Method string
+	Params []byte // as the caller gave them
+}
+
+// Waiting lists the calls that wait for an answer: not those that wait for news,
+// and not those that were made aside. upTo leaves out what came after the newest
+// of an earlier list; 0 leaves out none.
+func (p *Peer) Waiting(upTo int64) (calls []Pending, newest int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, c := range p.pending {
+		if c.method != mcp.MethodListen && !c.aside && (upTo == 0 || id <= upTo) {
+			calls = append(calls, Pending{c.method, c.given})
+		}
+	}
+	return calls, p.next
+}
+
+// Asking reports whether requests of the server are in flight: it waits itself.
+func (p *Peer) Asking() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.reverse) > 0
 }
 
 // Done is closed when the leg has ended.

@@ -113,7 +113,7 @@ func (p *Peer) broken(what salvage.Peek, begin []byte, f *Failure, via *Call) (a
 func (p *Peer) settleSole(s settled, via *Call, otherwise Drop) (answered bool) {
 	c := via
 	if c == nil {
-		c = p.sole(func(*Call) bool { return true })
+		c = p.sole(func(c *Call) bool { return !c.aside })
 	}
 	if c != nil {
 		p.claim(c.id)

@@ -47,7 +47,12 @@ func away(err error) bool {
 // what it has started for that: the conversation, or the process that
 // anonymous clients without capabilities share. It does not wait for room or
 // for a workload that is not there.
-func (p *Pool) Handshake(ctx context.Context) (upstream.Info, error) {
+func (p *Pool) Handshake(ctx context.Context) (info upstream.Info, err error) {
+	defer func() {
+		if err == nil {
+			p.stuck.Store(false)
+		}
+	}()
 	era, err := p.era.Era(ctx)
 	if err != nil {
 		return upstream.Info{}, err

@@ -120,7 +120,7 @@ func (p *Pool) spawn(ctx context.Context, deadline time.Time) (Child, error) {
 func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, error) {
 	now := time.Now()
 	proc := &process{pool: p, child: child, shared: l.shared, born: now, touched: now, listening: l.listening}
-	proc.link = peer.NewStdio(ndjson.Config{In: child.Stdin(), Out: child.Stdout(), MaxMessageBytes: p.cfg.MaxMessageBytes})
+	proc.link = peer.NewStdio(ndjson.Config{In: child.Stdin(), Out: listener{child.Stdout(), &proc.pulse.said}, MaxMessageBytes: p.cfg.MaxMessageBytes})
 	talk := newTalk(p.cfg.Hooks.Peer)
 	proc.Peer = peer.New(proc.link, l.config(peer.Config{Handler: l.handler, Hooks: talk.hooks(), Ended: proc.peerEnded, Budget: p.cfg.Budget}))
 
@@ -166,6 +166,9 @@ func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, erro
 	}
 	if !proc.handOver(met, l.ended) {
 		return nil, explainHandshake(proc.Peer.Err(), proc, talk)
+	}
+	if l.shared {
+		proc.pulse.watch(proc)
 	}
 	return proc, nil
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -75,6 +76,7 @@ const (
 	EndIdle     End = "idle"
 	EndEvicted  End = "evicted"
 	EndCrashed  End = "crashed" // by itself, or it stopped reading
+	EndHung     End = "hung"    // calls waited for it, and it gave no sign of life
 	EndStartup  End = "startup" // it never finished its handshake
 	EndShutdown End = "shutdown"
 	EndProbe    End = "probe" // it was started to find out the era (P19)
@@ -112,6 +114,8 @@ type Pool struct {
 	talk   talker
 	hub    *hub // model Shared, else nil
 	loop   loop
+	lively lively
+	stuck  atomic.Bool // see unwell
 
 	mu        sync.Mutex
 	procs     map[*process]struct{}
@@ -192,6 +196,9 @@ func (p *Pool) OpenSession(ctx context.Context, r upstream.SessionRequest) (upst
 func (p *Pool) Check(ctx context.Context) error {
 	if err := p.cfg.Starter.Check(ctx); err != nil {
 		return explainStart(err)
+	}
+	if err := p.unwell(); err != nil {
+		return err
 	}
 	if err := p.mute(); err != nil {
 		return err

@@ -48,7 +48,8 @@ type process struct {
 	shared     bool
 	born, died time.Time
 	asked      atomic.Int32 // calls of clients in flight
-	busy       bool         // some were when it ended
+	pulse      pulse
+	busy       bool // some were when it ended
 }
 
 // greeting is what the process said of itself in its handshake: one of the two.
@@ -71,6 +72,7 @@ func (p *process) Level() *upstream.Level { return &p.level }
 func (p *process) Call(ctx context.Context, r peer.Request) (peer.Answer, error) {
 	p.touch()
 	p.asked.Add(1)
+	p.pulse.begun()
 	defer func() {
 		p.asked.Add(-1)
 		p.touch()
@@ -214,6 +216,7 @@ func (p *process) watch() {
 	p.link.Close(nil)
 	p.child.Close()
 	p.idle.Stop()
+	p.pulse.end()
 	p.pool.release(p)
 	p.pool.mu.Lock()
 	why, age, busy := p.why, p.died.Sub(p.born), p.busy
