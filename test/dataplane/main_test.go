@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,14 +48,22 @@ func run(m *testing.M) int {
 	code := m.Run()
 	// What sidecars sent, also to broken clients and to broken workloads.
 	for _, name := range []string{toClients, toWorkloads} {
-		if code == 0 {
-			fmt.Printf("to %s: ", name)
-			if !wireschema.Recordings(os.Stdout, "../..", filepath.Join(recordings, name), record.Theirs) {
-				code = 1
-			}
+		if code == 0 && !judged(name) {
+			code = 1
 		}
 	}
 	return code
+}
+
+// judged holds what sidecars sent to one side against the schemas. Some of the
+// tests alone may have sent nothing.
+func judged(name string) bool {
+	dir := filepath.Join(recordings, name)
+	if some, err := os.ReadDir(dir); err == nil && len(some) == 0 && flag.Lookup("test.run").Value.String() != "" {
+		return true
+	}
+	fmt.Printf("to %s: ", name)
+	return wireschema.Recordings(os.Stdout, "../..", dir, record.Theirs)
 }
 
 // recorded has the workload in a command line, if there is one, write down what

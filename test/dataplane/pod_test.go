@@ -216,14 +216,30 @@ func (p *pod) hook(kind string) *process {
 	return launch(p.t, "mcp-agent", nil, "hook", kind, "--socket", p.path("hook.sock"), "--deadline", strconv.Itoa(p.boot.Clocks.Hook())+"s")
 }
 
+// Ports for workloads: below those that the kernel gives to whoever wants any,
+// so that nobody takes one before its workload listens, or between two of them.
+const (
+	firstPort = 20_000
+	portCount = 10_000
+)
+
+// nextPort counts the ports that were given out.
+var nextPort atomic.Int64
+
+// freePort is a port that nobody listens on, and that no other test gets. Runs
+// beside this one begin elsewhere.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range portCount {
+		port := firstPort + (os.Getpid()*61+int(nextPort.Add(1)))%portCount
+		l, err := net.Listen("tcp", ":"+strconv.Itoa(port))
+		if err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
 
 // outsideAddress is an address of this machine that is not loopback, empty if
