@@ -22,17 +22,17 @@ func (p promising) Prompt(*dispatch.Exchange) bool { return p.prompt }
 func TestPrompt(t *testing.T) {
 	link := middleware.Middleware(func(next middleware.Handler) middleware.Handler { return next })
 	for name, test := range map[string]struct {
-		d      dispatch.Dispatcher
+		d      *dispatch.Dispatcher
 		method string
 		want   bool
 	}{
-		"a server that promises": {dispatch.Dispatcher{Server: promising{prompt: true}}, "tools/call", true},
-		"one that does not":      {dispatch.Dispatcher{Server: promising{}}, "tools/call", false},
-		"one that cannot":        {dispatch.Dispatcher{Server: &retiring{}}, "tools/call", false},
-		"links that it comes by": {dispatch.Dispatcher{Server: promising{prompt: true}, Receive: link}, "tools/call", false},
-		"links that it goes by":  {dispatch.Dispatcher{Server: promising{prompt: true}, Send: link}, "tools/call", false},
-		"what waits for others":  {dispatch.Dispatcher{Server: promising{prompt: true}}, "tasks/result", false},
-		"what no revision knows": {dispatch.Dispatcher{Server: promising{prompt: true}}, "x/y", true},
+		"a server that promises": {&dispatch.Dispatcher{Server: promising{prompt: true}}, "tools/call", true},
+		"one that does not":      {&dispatch.Dispatcher{Server: promising{}}, "tools/call", false},
+		"one that cannot":        {&dispatch.Dispatcher{Server: &retiring{}}, "tools/call", false},
+		"links that it comes by": {&dispatch.Dispatcher{Server: promising{prompt: true}, Receive: link}, "tools/call", false},
+		"links that it goes by":  {&dispatch.Dispatcher{Server: promising{prompt: true}, Send: link}, "tools/call", false},
+		"what waits for others":  {&dispatch.Dispatcher{Server: promising{prompt: true}}, "tasks/result", false},
+		"what no revision knows": {&dispatch.Dispatcher{Server: promising{prompt: true}}, "x/y", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			deliver, _ := collect(t)

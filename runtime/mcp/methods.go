@@ -137,15 +137,44 @@ func (p Profile) Method(name string) (Method, bool) { return p.find(name, false)
 func (p Profile) Reverse(name string) (Method, bool) { return p.find(name, true) }
 
 func (p Profile) find(name string, reverse bool) (Method, bool) {
-	for _, e := range methods[name] {
-		if e.reverse != reverse || p.index < indexOf(e.from) || (e.end != never && p.index >= indexOf(e.end)) {
-			continue
-		}
-		out := e.Method
-		out.Name = name
-		return out, true
+	side := 0
+	if reverse {
+		side = 1
+	}
+	if m := known[name]; m != nil && m[side][p.index] != nil {
+		return *m[side][p.index], true
 	}
 	return Method{}, false
+}
+
+// perRevision is a method as the revisions have it, by their index; of the
+// client's side and of the server's. nil: that one has it not.
+type perRevision [2][len(profiles)]*Method
+
+// known are the methods as they are asked for, several times with each request.
+var known = lookups()
+
+func lookups() map[string]*perRevision {
+	out := make(map[string]*perRevision, len(methods))
+	for name, entries := range methods {
+		found := new(perRevision)
+		for _, e := range entries {
+			side, end := 0, len(profiles)
+			if e.reverse {
+				side = 1
+			}
+			if e.end != never {
+				end = indexOf(e.end)
+			}
+			m := e.Method
+			m.Name = name
+			for i := indexOf(e.from); i < end; i++ {
+				found[side][i] = &m
+			}
+		}
+		out[name] = found
+	}
+	return out
 }
 
 // Repeatable reports whether a message may be sent again when nobody knows

@@ -42,7 +42,7 @@ func listen(name, address string, most int, s *http.Server, log *slog.Logger) (*
 
 // serving makes the port of a listener.
 func serving(name string, l net.Listener, most int, s *http.Server, log *slog.Logger) *port {
-	p := &port{name: name, listener: netutil.LimitListener(l, most), server: s}
+	p := &port{name: name, listener: deadlineListener{netutil.LimitListener(l, most)}, server: s}
 	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	s.ConnState = p.count
 	return p

@@ -67,6 +67,7 @@ type Options struct {
 // running for a drain to make progress.
 type Drainer struct {
 	o        Options
+	left     func() // leave, made once
 	draining chan struct{} // closed by the first Begin
 	drained  chan struct{}
 
@@ -83,7 +84,9 @@ type Drainer struct {
 func New(o Options) *Drainer {
 	idle := make(chan struct{})
 	close(idle)
-	return &Drainer{o: o, draining: make(chan struct{}), drained: make(chan struct{}), idle: idle, idleFrom: time.Now()}
+	d := &Drainer{o: o, draining: make(chan struct{}), drained: make(chan struct{}), idle: idle, idleFrom: time.Now()}
+	d.left = d.leave
+	return d
 }
 
 // Begin starts the drain and returns at once. cause is a constant word. Only
@@ -136,7 +139,7 @@ func (d *Drainer) Enter() (leave func(), ok bool) {
 		d.idle = make(chan struct{})
 	}
 	d.inFlight++
-	return d.leave, true
+	return d.left, true
 }
 
 func (d *Drainer) leave() {

@@ -20,6 +20,7 @@ var (
 type Gate struct {
 	hold time.Duration
 	most int
+	left func() // leave, made once
 
 	mu     sync.Mutex
 	open   chan struct{} // closed while the gate is open
@@ -33,7 +34,9 @@ type Gate struct {
 func New(most int, hold time.Duration) *Gate {
 	idle := make(chan struct{})
 	close(idle)
-	return &Gate{hold: hold, most: most, open: make(chan struct{}), idle: idle}
+	g := &Gate{hold: hold, most: most, open: make(chan struct{}), idle: idle}
+	g.left = g.leave
+	return g
 }
 
 // Open lets calls through, those that are held first.
@@ -76,7 +79,7 @@ func (g *Gate) Counts() (active, held int) {
 func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	open, err := g.enter()
 	if open == nil {
-		return g.leave, err
+		return g.left, err
 	}
 	defer g.release()
 	away := time.NewTimer(g.hold)
@@ -91,7 +94,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 		}
 		// It may have been closed again before this call got its turn.
 		if open = g.again(); open == nil {
-			return g.leave, nil
+			return g.left, nil
 		}
 	}
 }

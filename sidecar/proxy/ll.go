@@ -30,7 +30,11 @@ func (p *Proxy) ll(ctx context.Context, x *dispatch.Exchange, state *session) di
 
 // llCall makes a request on the session's leg.
 func (p *Proxy) llCall(ctx context.Context, x *dispatch.Exchange, state *session, r peer.Request) dispatch.Outcome {
-	answer, err := p.callTool(ctx, state.leg, r, state.augment(r))
+	var how augmented
+	if capTaskCalls.Declared(state.leg.Init().Capabilities) {
+		how = state.augment(r)
+	}
+	answer, err := p.callTool(ctx, state.leg, r, how)
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err))
 	}

@@ -19,10 +19,11 @@ type mailbox struct {
 	ready  chan struct{} // cap 1; nil where nobody waits for it
 	budget Budget        // may be nil
 
-	mu     sync.Mutex
-	notes  []*jsonrpc.Message
-	bytes  int
-	answer *settled
+	mu      sync.Mutex
+	notes   []*jsonrpc.Message
+	bytes   int
+	answer  *settled // nil, or settled
+	settled settled
 }
 
 // settled is how a call ended: an answer, or why there is none.
@@ -72,7 +73,8 @@ func (b *mailbox) settle(s settled) bool {
 	if b.answer != nil {
 		return false
 	}
-	b.answer = &s
+	b.settled = s
+	b.answer = &b.settled
 	b.signal()
 	return true
 }
@@ -91,7 +93,8 @@ func (b *mailbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.answer == nil {
-		b.answer = &settled{err: errCallOver}
+		b.settled.err = errCallOver
+		b.answer = &b.settled
 	}
 	release(b.budget, b.bytes)
 	b.notes, b.bytes = nil, 0

@@ -28,11 +28,14 @@ func (q *request) edge() *refusal {
 	if denial := edge.Admit(q.W.Header(), q.r, q.settings.AllowedOrigins); denial != nil {
 		return denied(denial)
 	}
-	if oversized(q.r.Header) {
+	size, several := measure(q.r.Header)
+	if size > maxFields {
 		return invalid(http.StatusRequestHeaderFieldsTooLarge, hook.RejectHeader, "too many header fields").closing()
 	}
-	if name, twice := edge.Repeated(q.r.Header, single, prefixParam); twice {
-		return q.repeated(name)
+	if several {
+		if name, twice := edge.Repeated(q.r.Header, single, prefixParam); twice {
+			return q.repeated(name)
+		}
 	}
 	return nil
 }
@@ -41,14 +44,16 @@ func (q *request) edge() *refusal {
 // http.Server takes (W15.12, P33.6).
 const maxFields = 64 << 10
 
-func oversized(h http.Header) bool {
-	n := 0
+// measure tells how large all fields are together, and whether any came more
+// than once.
+func measure(h http.Header) (size int, several bool) {
 	for name, values := range h {
+		several = several || len(values) > 1
 		for _, v := range values {
-			n += len(name) + len(v)
+			size += len(name) + len(v)
 		}
 	}
-	return n > maxFields
+	return size, several
 }
 
 // denied is a refusal of the edge.

@@ -65,8 +65,8 @@ func (a *Answer) Leave(chunked bool) {
 // JSON writes a whole answer.
 func (a *Answer) JSON(status int, body []byte) {
 	h := a.W.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	fields := []string{typeJSON, strconv.Itoa(len(body))}
+	h["Content-Type"], h["Content-Length"] = fields[:1:1], fields[1:]
 	a.FinishHead()
 	a.W.WriteHeader(status)
 	_, _ = a.W.Write(body) // a client that has gone misses nothing more

@@ -21,7 +21,10 @@ func MediaType(h http.Header) *Denial {
 	return nil
 }
 
-const typeJSON = "application/json"
+const (
+	typeJSON   = "application/json"
+	acceptBoth = typeJSON + ", text/event-stream"
+)
 
 // isJSON reads a content type that is not just the usual one.
 func isJSON(kind string) bool {
@@ -39,6 +42,9 @@ func Accept(h http.Header) Accepted {
 	lines := h["Accept"]
 	if len(lines) == 0 || strings.TrimSpace(strings.Join(lines, "")) == "" {
 		return Accepted{JSON: !broken.Rule("R1"), Stream: true}
+	}
+	if len(lines) == 1 && lines[0] == acceptBoth { // what nearly all clients send
+		return Accepted{JSON: true, Stream: true}
 	}
 	var out Accepted
 	var jsonAt, streamAt int // how specific the range was that decided
