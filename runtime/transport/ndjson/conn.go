@@ -63,6 +63,8 @@ type Config struct {
 type Conn struct {
 	cfg     Config
 	out     *queue.Queue
+	direct  *direct
+	rest    []byte // of a message that was sent past the queue; the writer's
 	once    sync.Once
 	err     error
 	done    chan struct{} // closed with err
@@ -90,6 +92,7 @@ func New(cfg Config) *Conn {
 	}
 	c := &Conn{cfg: cfg, done: make(chan struct{}), written: make(chan struct{})}
 	c.out = queue.New(cfg.QueueMessages, cfg.MaxMessageBytes, ErrClosed)
+	c.direct = newDirect(cfg.In)
 	return c
 }
 
@@ -101,11 +104,21 @@ func (c *Conn) Start() {
 
 // Send queues one message. It waits only for room in the queue, until ctx
 // ends; what goes wrong afterwards ends the Conn. msg must not change any more.
-func (c *Conn) Send(ctx context.Context, msg []byte) error { return c.out.Push(ctx, msg) }
+func (c *Conn) Send(ctx context.Context, msg []byte) error {
+	if c.sendNow(msg) {
+		return nil
+	}
+	return c.out.Push(ctx, msg)
+}
 
 // TrySend queues one message if there is room now; full tells that there was
 // none.
-func (c *Conn) TrySend(msg []byte) (full bool, err error) { return c.out.Try(msg) }
+func (c *Conn) TrySend(msg []byte) (full bool, err error) {
+	if c.sendNow(msg) {
+		return false, nil
+	}
+	return c.out.Try(msg)
+}
 
 // Finish is CloseInput that waits until all is written or ctx ends, and then
 // closes the Conn. The error says why something was not written.
@@ -206,10 +219,14 @@ func (c *Conn) write() {
 	}
 	for {
 		msgs, last := c.out.Take()
-		if err := w.lines(msgs); err != nil {
+		if c.Err() != nil {
+			c.rest = nil // dropped, as what was queued
+		}
+		if err := w.all(c.rest, msgs); err != nil {
 			c.broken(err)
 			return
 		}
+		c.rest = c.rest[:0]
 		if last {
 			_ = c.cfg.In.Close()
 			return

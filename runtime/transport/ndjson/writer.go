@@ -26,6 +26,14 @@ type writer struct {
 	scratch []byte
 }
 
+// all writes the rest of a line that was begun, and messages.
+func (w *writer) all(rest []byte, msgs [][]byte) error {
+	if err := w.write(rest); err != nil {
+		return err
+	}
+	return w.lines(msgs)
+}
+
 // lines writes messages, each ending in exactly one LF. Messages that fit are
 // joined into one write.
 func (w *writer) lines(msgs [][]byte) error {

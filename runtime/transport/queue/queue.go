@@ -20,6 +20,9 @@ type Queue struct {
 	bytes  int
 	closed error
 	last   bool          // no more after what is queued
+	busy   bool          // the reader works on what it took, or somebody in its place
+	begun  bool          // Take was called
+	roused bool          // Take is to return, whether there is something or not
 	wake   chan struct{} // cap 1: there is something to take, or the end
 	space  chan struct{} // closed when messages were taken; nil if nobody waits
 }
@@ -73,22 +76,55 @@ func (q *Queue) try(msg []byte) (space <-chan struct{}, err error) {
 }
 
 // Take waits for messages and returns all that are queued. done says that none
-// follow; after a failure it returns nothing at all.
+// follow; after a failure it returns nothing at all. Until it is called again
+// its caller is at work, see Claim.
 func (q *Queue) Take() (msgs [][]byte, done bool) {
+	q.mu.Lock()
+	q.begun, q.busy = true, false
+	q.mu.Unlock()
 	for range q.wake {
 		q.mu.Lock()
+		if q.busy {
+			q.mu.Unlock() // somebody writes in the reader's place, and then says so
+			continue
+		}
 		msgs, done = q.msgs, q.last || q.closed != nil
 		if q.closed != nil {
 			msgs = nil
 		}
 		q.msgs, q.bytes = nil, 0
 		q.release()
+		found := len(msgs) > 0 || done || q.roused
+		q.busy, q.roused = found, false
 		q.mu.Unlock()
-		if len(msgs) > 0 || done {
+		if found {
 			break
 		}
 	}
 	return msgs, done
+}
+
+// Claim takes the reader's place for a moment if it has nothing to do and
+// nothing is queued: what its caller does until Yield is before all that is
+// pushed meanwhile. It does not wait.
+func (q *Queue) Claim() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.busy || !q.begun || len(q.msgs) > 0 || q.last || q.closed != nil {
+		return false
+	}
+	q.busy = true
+	return true
+}
+
+// Yield ends a Claim. rouse has Take return although nothing may be queued.
+func (q *Queue) Yield(rouse bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy, q.roused = false, rouse
+	if rouse || len(q.msgs) > 0 || q.last || q.closed != nil {
+		q.signal()
+	}
 }
 
 // Finish lets the queue run empty and refuses new messages.

@@ -94,3 +94,66 @@ func TestEnds(t *testing.T) {
 		})
 	}
 }
+
+// Whoever claims the queue is alone with what it is for: nothing is taken
+// meanwhile, what is pushed comes after, and an end is not missed.
+func TestClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(2, 10, errFinished)
+		if q.Claim() {
+			t.Error("claimed before anybody has come to take")
+		}
+		taken := make(chan string)
+		go func() {
+			for {
+				msgs, done := q.Take()
+				taken <- fmt.Sprintf("%s %v", msgs, done)
+				if done {
+					return
+				}
+			}
+		}()
+		synctest.Wait()
+		if !q.Claim() || q.Claim() {
+			t.Error("not claimed once")
+		}
+		if full, err := q.Try([]byte("a")); full || err != nil {
+			t.Error(full, err)
+		}
+		synctest.Wait()
+		select {
+		case got := <-taken:
+			t.Errorf("taken while claimed: %s", got)
+		default:
+		}
+		q.Yield(false)
+		synctest.Wait() // the taker is at work with it, for nobody hears of it yet
+		if q.Claim() {
+			t.Error("claimed while the taker works")
+		}
+		if got := <-taken; got != "[a] false" {
+			t.Error(got)
+		}
+		synctest.Wait()
+		if !q.Claim() {
+			t.Fatal("not claimed although nothing is there")
+		}
+		q.Yield(true)
+		if got := <-taken; got != "[] false" { // roused
+			t.Error(got)
+		}
+		synctest.Wait()
+		if !q.Claim() {
+			t.Fatal("not claimed")
+		}
+		q.Finish()
+		synctest.Wait()
+		q.Yield(false)
+		if got := <-taken; got != "[] true" {
+			t.Error(got)
+		}
+		if q.Claim() {
+			t.Error("claimed after the end")
+		}
+	})
+}
