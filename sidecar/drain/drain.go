@@ -67,7 +67,7 @@ type Options struct {
 // running for a drain to make progress.
 type Drainer struct {
 	o        Options
-	left     func() // leave, made once
+	left     func()        // leave, made once
 	draining chan struct{} // closed by the first Begin
 	drained  chan struct{}
 
