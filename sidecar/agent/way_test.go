@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -12,17 +13,14 @@ import (
 type way struct {
 	flags   []string
 	relayed bool
-	// lossy: between the two is what carries bytes and no descriptors.
-	lossy bool
 }
 
 // everyWay runs a test of processes once for each way: above this package they
 // are the same (P11).
 func everyWay(t *testing.T, test func(t *testing.T, w way)) {
 	for name, w := range map[string]way{
-		"pipes are passed":                 {},
-		"streams are relayed":              {flags: []string{"--relay"}, relayed: true},
-		"streams are relayed as they must": {relayed: true, lossy: true},
+		"pipes are passed":    {},
+		"streams are relayed": {flags: []string{"--relay"}, relayed: true},
 	} {
 		t.Run(name, func(t *testing.T) { test(t, w) })
 	}
@@ -33,10 +31,34 @@ func (w way) rig(t *testing.T, flags ...string) *rig {
 	t.Helper()
 	r := newRig(t, append(flags, w.flags...)...)
 	r.relayed = w.relayed
-	if w.lossy {
-		r.Socket = lossy(t, r.Socket)
-	}
 	return r
+}
+
+func TestStreamsAreRelayedWhereDescriptorsGetLostOnTheWay(t *testing.T) {
+	r := newRig(t)
+	r.relayed = true
+	r.Socket = lossy(t, r.socket)
+	p := r.start("echo exit:7", patient)
+	out := r.lines(p)
+	io.WriteString(p.Stdin, "hello\n")
+	if got := out.next(); got != "hello" {
+		t.Errorf("echo: %q", got)
+	}
+	p.Stop()
+	if got := r.done(p); got.Code != 7 || got.Err != nil {
+		t.Errorf("%+v", got)
+	}
+	if got := out.rest(); got != "" {
+		t.Errorf("more output: %q", got)
+	}
+	given := r.start("daemon echo", quick)
+	daemon := r.lines(given).pid()
+	given.Close()
+	r.eventually("it is gone with all it made", func() bool { return !alive(given.PID) && !alive(daemon) })
+	r.terminate()
+	if log := r.log.String(); strings.Count(log, "relays the streams of processes over the socket: descriptors do not arrive") != 1 {
+		t.Errorf("log %s", log)
+	}
 }
 
 // lossy listens in front of a socket and carries bytes both ways. Descriptors

@@ -107,7 +107,7 @@ func sweep(members func() (left []procID, sure bool), kill func(procID) bool, pa
 
 // members are the processes that are left; sure is false if there may be more.
 func (s *sweeper) members() (left []procID, sure bool) {
-	all := processes()
+	all := descendants(processes(), os.Getpid())
 	family := map[int]bool{}
 	sure = true
 	for _, p := range all {
@@ -119,7 +119,6 @@ func (s *sweeper) members() (left []procID, sure bool) {
 			sure = false
 		}
 	}
-	delete(family, os.Getpid()) // whatever our own environment says
 	grow(family, all)
 	for _, p := range all {
 		if family[p.pid] && !p.zombie {
@@ -127,6 +126,31 @@ func (s *sweeper) members() (left []procID, sure bool) {
 		}
 	}
 	return left, sure
+}
+
+// descendants are the processes below self, which adopts whoever loses a parent
+// there: nobody else can be ours. Whose parent is not in the list lost it while
+// the list was made, and may be.
+func descendants(all []procStat, self int) []procStat {
+	listed := map[int]bool{0: true}
+	for _, p := range all {
+		listed[p.pid] = true
+	}
+	below := map[int]bool{self: true}
+	for _, p := range all {
+		if !listed[p.ppid] {
+			below[p.pid] = true
+		}
+	}
+	grow(below, all)
+	delete(below, self)
+	var mine []procStat
+	for _, p := range all {
+		if below[p.pid] {
+			mine = append(mine, p)
+		}
+	}
+	return mine
 }
 
 // kill kills id unless it has gone and another has its number.

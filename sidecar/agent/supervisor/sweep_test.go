@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestASweepLooksAgainAtWhatCannotBeTold(t *testing.T) {
@@ -68,5 +70,23 @@ func TestWhoCarriesAKey(t *testing.T) {
 				t.Errorf("ours %v, shown %v", ours, shown)
 			}
 		})
+	}
+}
+
+func TestWhoIsBelowTheAgent(t *testing.T) { // P11
+	of := func(pid, ppid int) procStat { return procStat{procID: procID{pid: pid}, ppid: ppid} }
+	all := []procStat{
+		of(1, 0), of(2, 0), of(30, 2), // the kernel's, or another container's
+		of(10, 1),             // the agent
+		of(11, 10), of(9, 11), // a child and its own
+		of(12, 99), of(13, 12), // lost its parent just now
+		of(20, 1), // a neighbour
+	}
+	var got []int
+	for _, p := range descendants(all, 10) {
+		got = append(got, p.pid)
+	}
+	if diff := cmp.Diff([]int{11, 9, 12, 13}, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -19,6 +19,11 @@ type Reader struct {
 	owed   int // what was read and not yet granted again
 	eof    bool
 	closed bool
+
+	// straight takes what arrives while a Read waits in its place, as far as
+	// that can be done at once.
+	straight func([]byte) int
+	waiting  bool
 }
 
 func newReader(c *Conn) *Reader {
@@ -53,9 +58,16 @@ func (r *Reader) Read(p []byte) (int, error) {
 			}
 			return 0, io.EOF
 		}
+		r.waiting = true
 		r.sleep()
+		r.waiting = false
 	}
 }
+
+// Straight has f take what arrives while the one reader waits, which saves
+// waking it; what f leaves is read as ever. f may not wait, and is called on the
+// goroutine of Next. Call it before that, and read from one goroutine only.
+func (r *Reader) Straight(f func(p []byte) (taken int)) { r.straight = f }
 
 // take hands on what is there, and grants it again in large pieces.
 func (r *Reader) take(p []byte) int {
@@ -64,6 +76,12 @@ func (r *Reader) take(p []byte) int {
 	if r.off == len(r.buf) {
 		r.buf, r.off = r.buf[:0], 0
 	}
+	r.pay(n)
+	return n
+}
+
+// pay counts what has been handed on.
+func (r *Reader) pay(n int) {
 	r.owed += n
 	if r.owed >= Window/2 && !r.eof {
 		r.conn.postCredit(r.owed)
@@ -71,7 +89,6 @@ func (r *Reader) take(p []byte) int {
 		r.owed = 0
 		r.conn.flush()
 	}
-	return n
 }
 
 // Close drops what was received and what is still to come. It returns at once
@@ -119,6 +136,13 @@ func (r *Reader) receive(body []byte) error {
 	r.owed += header
 	if r.closed {
 		return nil
+	}
+	if r.straight != nil && r.waiting && len(r.buf) == 0 {
+		n := r.straight(body)
+		r.pay(n)
+		if body = body[n:]; len(body) == 0 {
+			return nil
+		}
 	}
 	if r.off > 0 && len(r.buf)+len(body) > cap(r.buf) {
 		r.buf = append(r.buf[:0], r.buf[r.off:]...)
