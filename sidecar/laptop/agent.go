@@ -30,8 +30,8 @@ var errAgentEnded = errors.New("the process that runs the commands has ended")
 // ServeAgent owns the commands, where a pod has an agent in the workload's
 // container: in a process of its own, so that nothing is left of them when the
 // one that wants them is killed. It serves on a unix socket at path until life
-// ends, which is the end of that process.
-func ServeAgent(life io.Reader, path string, command []string, out, stderr io.Writer) error {
+// ends, which is the end of that process. relay is as in Supervisor.
+func ServeAgent(life io.Reader, path string, command []string, relay bool, out, stderr io.Writer) error {
 	// What a terminal sends to everybody is the other process's to deal with.
 	// Ignored signals would stay ignored in the commands.
 	forgotten := make(chan os.Signal, 1)
@@ -53,7 +53,7 @@ func ServeAgent(life io.Reader, path string, command []string, out, stderr io.Wr
 	}
 	log := supervisor.NewLog(stderr)
 	defer log.Close(200 * time.Millisecond)
-	err = (&supervisor.Supervisor{Command: command, Env: os.Environ(), Log: log}).Serve(ctx, l)
+	err = (&supervisor.Supervisor{Command: command, Env: os.Environ(), Relay: relay, Log: log}).Serve(ctx, l)
 	sweep() // what its clocks were too short for: here no kernel ends it with us
 	return err
 }

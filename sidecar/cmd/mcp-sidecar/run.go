@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,7 @@ import (
 // cluster: the same code as in a pod.
 func runCommand(level *slog.LevelVar) *cobra.Command {
 	var o laptop.Options
-	var stdio bool
+	var stdio, relay bool
 	cmd := &cobra.Command{
 		Use:   "run (--stdio -- COMMAND [ARG...] | --http URL)",
 		Short: "Serve a server on this machine, without a cluster",
@@ -43,7 +44,7 @@ not wait.`,
 			} else if level.Level() < slog.LevelInfo {
 				o.Verbose = true
 			}
-			o.Command, o.Agent = args, agentProcess
+			o.Command, o.Agent = args, agentProcess(relay)
 			o.Screen, o.Notes = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
 			return laptop.Run(cmd.Context(), o)
@@ -58,31 +59,38 @@ not wait.`,
 	f.BoolVar(&o.HTTPSSE, "http-sse", false, "serve HTTP+SSE of 2024-11-05 on the same URL too")
 	f.StringVar(&o.Admin, "admin", "", "address for probes and status; empty: not served")
 	f.StringVar(&o.Metrics, "metrics", "", "address for metrics; empty: not served")
+	f.BoolVar(&relay, "test-relay", false, "for tests")
+	_ = f.MarkHidden("test-relay") // fails for unknown names only
 	return cmd
 }
 
 // agentProcess is this program as the owner of the commands of run.
-func agentProcess(socket string, command []string) *exec.Cmd {
+func agentProcess(relay bool) func(socket string, command []string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
-	return exec.Command(self, append([]string{"agent", "--socket", socket, "--"}, command...)...)
+	return func(socket string, command []string) *exec.Cmd {
+		args := []string{"agent", "--socket", socket, "--relay=" + strconv.FormatBool(relay), "--"}
+		return exec.Command(self, append(args, command...)...)
+	}
 }
 
 // agentCommand is what run starts; nobody else does.
 func agentCommand() *cobra.Command {
 	var socket string
+	var relay bool
 	cmd := &cobra.Command{
 		Use:    "agent --socket PATH -- COMMAND [ARG...]",
 		Short:  "Own the processes of run",
 		Hidden: true,
 		Args:   arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return laptop.ServeAgent(cmd.InOrStdin(), socket, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return laptop.ServeAgent(cmd.InOrStdin(), socket, args, relay, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVar(&socket, "socket", "", "unix socket to listen on")
+	cmd.Flags().BoolVar(&relay, "relay", false, "relay the streams of processes")
 	_ = cmd.MarkFlagRequired("socket") // fails for unknown names only
 	return cmd
 }
