@@ -114,7 +114,7 @@ func leasingOf(w config.Workload) proxy.Leasing {
 func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited) *stdio.Pool {
 	starter := c.starter
 	if starter == nil {
-		starter = stdio.Agent{Dialer: agent.Dialer{Socket: c.AgentSocket}}
+		starter = stdio.Agent{Dialer: agent.Dialer{Socket: c.AgentSocket, Started: streamsTold(m, c.Log)}}
 	}
 	return stdio.New(stdio.Config{
 		Starter:          starter,
@@ -156,6 +156,20 @@ func newPool(c Config, s config.Stdio, m *observe.Metrics, log *observe.Limited)
 			Peer:      peerHooks(m, log),
 		},
 	})
+}
+
+// streamsTold counts the ways of streams, and says once that they are relayed:
+// nothing is wrong, but it costs (P11).
+func streamsTold(m *observe.Metrics, log *slog.Logger) func(relayed bool) {
+	var once sync.Once
+	return func(relayed bool) {
+		m.ProcessStreams(relayed)
+		if relayed {
+			once.Do(func() {
+				log.Info("the workload's pipes cannot be passed: their bytes are relayed over the agent's socket")
+			})
+		}
+	}
 }
 
 // firstKey is that of the client that takes everything: the inventory is read

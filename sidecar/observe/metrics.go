@@ -51,6 +51,7 @@ type Metrics struct {
 	parked                                      prometheus.Gauge
 	processEnds, repairs, renewals, recreations *prometheus.CounterVec
 	processStarts                               *prometheus.HistogramVec
+	streamWays                                  *prometheus.CounterVec
 	panics, liveErrors, keyErrors               prometheus.Counter
 	upstreamUp, exposed, draining               prometheus.Gauge
 }
@@ -139,6 +140,7 @@ func (m *Metrics) process(version string) {
 	m.handshakes = c.counter("fairlead_handshake_failures_total", "Changes of the workload to not ready, by reason.", "reason")
 	m.processStarts = c.histogram("fairlead_process_start_duration_seconds",
 		"Starts of processes of the workload, up to the end of their handshake. reason is empty for success.", seconds[:], "reason")
+	m.streamWays = c.counter("fairlead_process_streams_total", "Processes of the workload that were started, by the way of their streams: their pipes were passed (descriptors), or their bytes are copied because that cannot be (relay).", "way")
 	m.processEnds = c.counter("fairlead_process_ends_total", "Processes of the workload that ended, by why.", "reason")
 	m.renewals = c.counter("fairlead_upstream_session_renewals_total", "Sessions with the workload that it had forgotten and that were opened again.", "result")
 	m.recreations = c.counter("fairlead_process_recreations_total", "Processes of the workload that were started again for sessions that outlived the last one.", "result")

@@ -155,6 +155,7 @@ func TestEveryMetricIsDescribedAndWellNamed(t *testing.T) {
 	m.Attributed("sole")
 	m.ParkedEnded("done")
 	m.ProcessStarted(time.Second, "")
+	m.ProcessStreams(true)
 	m.ProcessEnded("idle")
 	m.SessionRenewed(true)
 	m.ProcessRecreated(true)

@@ -92,6 +92,15 @@ func (m *Metrics) ProcessStarted(took time.Duration, reason string) {
 	m.processStarts.WithLabelValues(reason).Observe(took.Seconds())
 }
 
+// ProcessStreams counts a process by the way of its streams.
+func (m *Metrics) ProcessStreams(relayed bool) {
+	way := "descriptors"
+	if relayed {
+		way = "relay"
+	}
+	m.streamWays.WithLabelValues(way).Inc()
+}
+
 // ProcessEnded counts the end of a process; reason is a constant of
 // sidecar/upstream/stdio.
 func (m *Metrics) ProcessEnded(reason string) { m.processEnds.WithLabelValues(reason).Inc() }

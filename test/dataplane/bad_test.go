@@ -60,6 +60,7 @@ const (
 type badMode struct {
 	transport, mode string
 	modern          bool // the workload is one of 2026-07-28
+	relayed         bool // its streams are
 	bad             outcome
 	text            string // in the answer, where it works
 	reason          string // of the error, where it fails
@@ -136,7 +137,8 @@ func (m badMode) start(t *testing.T) (sidecar *process, p *pod, workload func() 
 		args = append([]string{"-modern"}, args...)
 	}
 	if m.transport == "stdio" {
-		sidecar, p = bad(t, append([]string{"--stdio", "--", binary("badworkload")}, args...)...)
+		front := []string{"--test-relay=" + strconv.FormatBool(m.relayed), "--stdio", "--", binary("badworkload")}
+		sidecar, p = bad(t, append(front, args...)...)
 		return sidecar, p, nil
 	}
 	port := strconv.Itoa(freePort(t))

@@ -73,7 +73,7 @@ func TestWhoCarriesAKey(t *testing.T) {
 	}
 }
 
-func TestWhoIsBelowTheAgent(t *testing.T) { // P11
+func TestWhoIsBelowTheAgent(t *testing.T) {
 	of := func(pid, ppid int) procStat { return procStat{procID: procID{pid: pid}, ppid: ppid} }
 	all := []procStat{
 		of(1, 0), of(2, 0), of(30, 2), // the kernel's, or another container's
