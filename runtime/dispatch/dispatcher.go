@@ -88,13 +88,17 @@ func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver
 func (d *Dispatcher) Begin(parent context.Context, r Request, h Handler, deliver Deliver) (*Run, *jsonrpc.Error) {
 	run := &Run{d: d, id: r.Msg.ID, handler: h, deliver: deliver, began: time.Now()}
 	run.legacy, _ = r.Session.(*Legacy)
+	registered := run.legacy != nil && r.Msg.Method != mcp.MethodInitialize
+	if registered && parent == run.legacy.Context() {
+		parent = context.Background() // the session knows its requests and cancels them
+	}
 	run.ctx, run.cancel = context.WithCancelCause(parent)
 	method, _ := r.Profile.Method(r.Msg.Method)
 	run.listens, run.waits = method.Listening, method.Waiting
 	run.x.set(run.ctx, r)
 	run.x.d = d
 	run.op = d.operation(r)
-	if run.legacy != nil && r.Msg.Method != mcp.MethodInitialize {
+	if registered {
 		if !run.legacy.begin(run) {
 			run.cancel(context.Canceled)
 			return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight").WithReason(mcp.ReasonDuplicateID)

@@ -82,6 +82,9 @@ func (l *Legacy) onClose(cause error) {
 	if l.retired != nil {
 		l.retired.Stop()
 	}
+	for _, r := range l.runs {
+		r.cancel(cause)
+	}
 	l.mu.Unlock()
 	if opened {
 		l.d.closed(l, cause)
@@ -101,6 +104,9 @@ func (l *Legacy) begin(r *Run) bool {
 	l.runs[r.id] = r
 	l.active++
 	r.counted = true
+	if l.closed != nil {
+		r.cancel(l.closed) // there is nobody left who would
+	}
 	return true
 }
 

@@ -49,6 +49,9 @@ func (r *Run) Cancel(cause error) { r.cancel(cause) }
 // Exchange is what the handler was given.
 func (r *Run) Exchange() *Exchange { return &r.x }
 
+// Began is when the request began.
+func (r *Run) Began() time.Time { return r.began }
+
 // Go works on the request on a goroutine of its own. Whatever the handler does,
 // the request ends when its context does.
 func (r *Run) Go() {

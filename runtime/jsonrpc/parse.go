@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"sync"
 
 	"github.com/fairlead-dev/fairlead/runtime/internal/broken"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
@@ -15,8 +16,9 @@ import (
 // message (W1.1, W1.2, W1.6, R7) or JSON that the policy refuses. A batch is
 // refused here; see IsBatch.
 func Parse(data []byte, policy strictjson.Policy) (*Message, error) {
-	p := &parser{}
-	p.msg.Raw = bytes.Trim(data, " \t\r\n")
+	p := parsers.Get().(*parser)
+	defer p.release()
+	p.msg = &Message{Raw: bytes.Trim(data, " \t\r\n")}
 	if err := strictjson.ScanVisit(p.msg.Raw, policy, p); err != nil {
 		if strictjson.IsGrammar(err) {
 			return nil, &ParseError{Code: CodeParse, Message: "body is not valid JSON", cause: err}
@@ -29,7 +31,7 @@ func Parse(data []byte, policy strictjson.Policy) (*Message, error) {
 	if text := p.shape(); text != "" {
 		return nil, &ParseError{Code: CodeInvalidRequest, Message: text, ID: p.msg.ID}
 	}
-	return &p.msg, nil
+	return p.msg, nil
 }
 
 // refused says what the policy does not take, in words of its own: nothing of
@@ -43,14 +45,20 @@ func refused(err error) string {
 	return "not allowed here"
 }
 
-// parser collects the envelope while it is scanned. The message is embedded so
-// that both are one allocation.
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// parser collects the envelope while it is scanned.
 type parser struct {
-	msg                                   Message
+	msg                                   *Message
 	version, id, method, params, errValue []byte
 	result                                []byte
 	paramsMeta, resultMeta                []byte
 	code, message, data                   []byte
+}
+
+func (p *parser) release() {
+	*p = parser{}
+	parsers.Put(p)
 }
 
 // Member implements strictjson.Visitor.
@@ -95,7 +103,7 @@ func (p *parser) Member(parent, name, value []byte) {
 
 // shape decides what the members make together; it returns what is wrong.
 func (p *parser) shape() string {
-	m := &p.msg
+	m := p.msg
 	nullID := strictjson.IsNull(p.id)
 	if p.id != nil && !nullID {
 		var ok bool
@@ -138,7 +146,7 @@ func (p *parser) shape() string {
 
 // call shapes a request or a notification.
 func (p *parser) call(nullID bool) string {
-	m := &p.msg
+	m := p.msg
 	if p.result != nil || p.errValue != nil {
 		return "message has both method and result or error"
 	}

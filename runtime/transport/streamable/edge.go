@@ -44,6 +44,14 @@ func (q *request) edge() *refusal {
 // http.Server takes (W15.12, P33.6).
 const maxFields = 64 << 10
 
+// field is a field by its canonical name, the first if there are several.
+func (q *request) field(name string) string {
+	if values := q.r.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
 // measure tells how large all fields are together, and whether any came more
 // than once.
 func measure(h http.Header) (size int, several bool) {

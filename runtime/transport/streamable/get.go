@@ -54,7 +54,7 @@ func (q *request) get() *refusal {
 // sessionless reports whether a request is about no session: it names none, or
 // there are none to name (W14.14).
 func (q *request) sessionless() bool {
-	if q.r.Header.Get(headerSession) == "" {
+	if q.field(headerSession) == "" {
 		return true
 	}
 	if len(q.settings.Revisions.Legacy()) > 0 {
@@ -72,7 +72,7 @@ type lastEvent struct {
 // lastEvent reads Last-Event-ID. What does not open on this session counts as
 // absent: a 404 here would end the session (P2).
 func (q *request) lastEvent(l *dispatch.Legacy) (lastEvent, uint64, bool) {
-	value := q.r.Header.Get(headerLastEvent)
+	value := q.field(headerLastEvent)
 	if value == "" {
 		return lastEvent{}, 0, false
 	}

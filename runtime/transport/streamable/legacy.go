@@ -35,7 +35,7 @@ func (q *request) lookup() (*dispatch.Legacy, bool) {
 // sessionKey opens the id that the request names, if it is one of ours for who
 // asks.
 func (q *request) sessionKey() (string, bool) {
-	handle, err := q.s.Keys.OpenSession(q.r.Header.Get(headerSession), q.principal)
+	handle, err := q.s.Keys.OpenSession(q.field(headerSession), q.principal)
 	if err != nil {
 		return "", false
 	}
@@ -46,12 +46,12 @@ func (q *request) sessionKey() (string, bool) {
 // without an id (W10.5), 404 for an unknown one (W10.6), 400 for a version
 // header that no session can have (W11.3).
 func (q *request) session(id jsonrpc.ID) (*dispatch.Legacy, *refusal) {
-	if header := q.r.Header.Get(headerVersion); header != "" {
+	if header := q.field(headerVersion); header != "" {
 		if p, known := mcp.Lookup(header); (!known || !p.Handshake) && !broken.Rule("W11.3") {
 			return nil, invalid(http.StatusBadRequest, hook.RejectRevision, "protocol version is not supported").about(id)
 		}
 	}
-	if q.r.Header.Get(headerSession) == "" {
+	if q.field(headerSession) == "" {
 		if len(q.settings.Revisions.Legacy()) == 0 {
 			return nil, missingEnvelope(id) // W14.16
 		}
@@ -99,7 +99,7 @@ func (p *posted) legacyRequest() (kept bool, refusal *refusal) {
 		return false, nil
 	}
 	method, _ := l.Profile().Method(p.msg.Method)
-	return p.run(req, method, p.s.Handler.Serve)
+	return p.run(req, method, p.s.serve)
 }
 
 // legacyRequest makes the dispatcher's request of a message on a session.

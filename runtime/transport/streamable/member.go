@@ -27,7 +27,7 @@ func (m *member) start() {
 		m.deliver(o, nil)
 		return
 	}
-	if _, err := m.s.dispatcher.Start(m.legacy.Context(), req, m.s.Handler.Serve, m.deliver); err != nil {
+	if _, err := m.s.dispatcher.Start(m.legacy.Context(), req, m.s.serve, m.deliver); err != nil {
 		m.deliver(dispatch.Fail(err), nil)
 	}
 }

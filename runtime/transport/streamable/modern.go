@@ -58,7 +58,7 @@ func (p *posted) modern(header string, claimed []byte) (kept bool, refusal *refu
 		return false, refusal
 	}
 	method, _ := profile.Method(p.msg.Method)
-	return p.run(req, method, p.s.Handler.Serve)
+	return p.run(req, method, p.s.serve)
 }
 
 // notice takes a notification without a session; core has none over HTTP
@@ -221,7 +221,7 @@ func (p *posted) unsupported(requested string) *refusal {
 
 // repeated refuses a field that came twice (P33.6).
 func (q *request) repeated(name string) *refusal {
-	if mcp.ClaimsModern(q.r.Header.Get(headerVersion)) {
+	if mcp.ClaimsModern(q.field(headerVersion)) {
 		return refuse(http.StatusBadRequest, hook.RejectHeaderMismatch, mcp.CodeHeaderMismatch, "header "+name+" is there twice").closing()
 	}
 	return invalid(http.StatusBadRequest, hook.RejectHeader, "header "+name+" is there twice").closing()

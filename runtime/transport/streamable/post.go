@@ -60,7 +60,7 @@ func (q *request) post() *refusal {
 // header only confirms (W16.2 as amended by P34 and R3). kept tells that a
 // request that has been started keeps the body.
 func (p *posted) era() (kept bool, refusal *refusal) {
-	header := p.r.Header.Get(headerVersion)
+	header := p.field(headerVersion)
 	claimed, enveloped := strictjson.Get(p.msg.Meta, mcp.MetaProtocolVersion)
 	switch {
 	case p.msg.Kind == jsonrpc.KindResponse:
@@ -108,7 +108,7 @@ func (q *request) assumed() mcp.Profile {
 	if l, ok := q.lookup(); ok {
 		return l.Profile()
 	}
-	header := q.r.Header.Get(headerVersion)
+	header := q.field(headerVersion)
 	if header == "" {
 		header = mcp.AssumedRevision
 	}

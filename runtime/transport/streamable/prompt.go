@@ -3,7 +3,6 @@ package streamable
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/stream"
@@ -23,7 +22,7 @@ func (a *answer) mayWork() bool {
 // stream first, that is written by one of its own.
 func (a *answer) work() {
 	if wait := a.patience(); wait < math.MaxInt64 {
-		a.s.patience.Set(&a.early, time.Now(), wait, (*undecided)(a))
+		a.s.patience.Set(&a.early, a.run.Began(), wait, (*undecided)(a))
 	}
 	if a.wire.DisconnectCancels {
 		defer context.AfterFunc(a.r.Context(), a.abandon)()

@@ -93,7 +93,8 @@ type Server struct {
 	streams    *stream.Store
 	sessions   *session.Registry
 	dispatcher *dispatch.Dispatcher
-	base       context.Context // of modern requests
+	serve      dispatch.Handler // Handler.Serve
+	base       context.Context  // of modern requests
 	end        context.CancelCauseFunc
 	draining   atomic.Bool
 	requests   edge.Counter
@@ -137,6 +138,7 @@ func (s *Server) init() {
 			Send:                     s.Send,
 			Observer:                 s.Observer,
 		}
+		s.serve = s.Handler.Serve
 		s.sse = s.older()
 	})
 }

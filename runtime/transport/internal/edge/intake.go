@@ -107,7 +107,10 @@ func (in *intake) admit(size int64) error {
 // fill reads until the body ends or has more than size bytes, of which it then
 // has one.
 func (in *intake) fill(size int64) (end bool, denial *Denial) {
-	began, from := time.Now(), int64(len(in.Data))
+	began, from := in.began, int64(len(in.Data))
+	if from > 0 {
+		began = time.Now()
+	}
 	for {
 		if len(in.Data) == cap(in.Data) {
 			if int64(len(in.Data)) > size {

@@ -12,7 +12,7 @@ import (
 
 // MediaType checks Content-Type and Content-Encoding of a POST (P33.1, P33.5).
 func MediaType(h http.Header) *Denial {
-	if kind := h.Get("Content-Type"); kind != typeJSON && !isJSON(kind) {
+	if kinds := h["Content-Type"]; (len(kinds) != 1 || kinds[0] != typeJSON) && !isJSON(h.Get("Content-Type")) {
 		return deny(http.StatusUnsupportedMediaType, hook.RejectMediaType, "content type must be application/json")
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
