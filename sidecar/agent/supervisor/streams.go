@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,7 +41,11 @@ func newStreams(c *connection, stdin, stdout int) (*streams, error) {
 	s.frames, c.frames = frames, frames
 	s.stdin, s.stdout = os.NewFile(uintptr(stdin), "stdin"), os.NewFile(uintptr(stdout), "stdout")
 	if raw, err := s.stdin.SyscallConn(); err == nil {
-		frames.In.Straight(func(p []byte) int { return atOnce(raw, p) })
+		pipe := relay.NewNonblocking(raw)
+		frames.In.Straight(func(p []byte) int {
+			n, _ := pipe.Write(p) // how it fails the next write tells
+			return n
+		})
 	}
 	s.copying.Go(s.feed)
 	s.copying.Go(s.drain)
@@ -63,15 +66,6 @@ func (s *streams) drain() {
 	pass(s.frames.Out, s.stdout)
 	_ = s.stdout.Close()
 	_ = s.frames.Out.Close()
-}
-
-// atOnce writes what fits into a pipe; how it fails the next write tells.
-func atOnce(pipe syscall.RawConn, p []byte) (n int) {
-	_ = pipe.Write(func(fd uintptr) bool {
-		n, _ = unix.Write(int(fd), p)
-		return true
-	})
-	return max(n, 0)
 }
 
 // pass copies without more than a frame in its hands. How it ends, one of the

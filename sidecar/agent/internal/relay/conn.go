@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -19,7 +18,7 @@ const stallTime = 10 * time.Second
 // peer, but for Read and Write of the streams and Flush.
 type Conn struct {
 	conn  net.Conn
-	raw   syscall.RawConn
+	now   *Nonblocking // of conn, for the one that is writing
 	in    *bufio.Reader
 	line  []byte
 	stall time.Duration
@@ -52,7 +51,7 @@ func New(conn *net.UnixConn, read io.Reader, closed func()) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{conn: conn, raw: raw, in: bufio.NewReaderSize(read, header+MaxData), stall: stallTime}
+	c := &Conn{conn: conn, now: NewNonblocking(raw), in: bufio.NewReaderSize(read, header+MaxData), stall: stallTime}
 	c.idle.L = &c.mu
 	c.In = newReader(c)
 	c.Out = newWriter(c, closed)
@@ -80,22 +79,30 @@ func (c *Conn) Next(max int) ([]byte, error) {
 }
 
 func (c *Conn) header(max int) (kind, int, error) {
-	var raw [header]byte
-	if _, err := io.ReadFull(c.in, raw[:]); err != nil {
+	raw, err := c.in.Peek(header)
+	if len(raw) > 0 {
+		err = whole(err)
+	}
+	if err != nil {
 		return 0, 0, err
 	}
-	return parseHeader(raw, max)
+	k, n, err := parseHeader([header]byte(raw), max)
+	if err == nil {
+		_, err = c.in.Discard(header)
+	}
+	return k, n, err
 }
 
 // frame takes what belongs to a header.
 func (c *Conn) frame(k kind, n int) error {
 	if k == kindLine {
 		c.line = append(c.line[:0], make([]byte, n)...)
-		return whole(io.ReadFull(c.in, c.line))
+		_, err := io.ReadFull(c.in, c.line)
+		return whole(err)
 	}
 	body, err := c.in.Peek(n) // the buffer has room for any other frame
 	if err != nil {
-		return whole(0, err)
+		return whole(err)
 	}
 	switch k {
 	case kindData:
@@ -114,7 +121,7 @@ func (c *Conn) frame(k kind, n int) error {
 }
 
 // whole makes the end of the connection inside a frame one that shows.
-func whole(_ int, err error) error {
+func whole(err error) error {
 	if err == io.EOF { //nolint:errorlint // what bufio and io return
 		return io.ErrUnexpectedEOF
 	}

@@ -139,6 +139,45 @@ func TestASlowReaderHoldsUpTheWriterAndNothingElse(t *testing.T) { // P11
 	}
 }
 
+func TestWhatArrivesForAReaderThatWaitsMayGoStraight(t *testing.T) {
+	for name, most := range map[string]int{"all of it": 1 << 20, "a part": 700, "nothing": 0} {
+		t.Run(name, func(t *testing.T) {
+			x, y := sockets(t)
+			a, b := newSide(t, x).run(t), newSide(t, y)
+			var got bytes.Buffer
+			b.In.Straight(func(p []byte) int {
+				n := min(len(p), most)
+				got.Write(p[:n])
+				return n
+			})
+			b.run(t)
+			sent, copied := noise(4*Window), make(chan error)
+			go func() {
+				buf := make([]byte, 1000)
+				for {
+					n, err := b.In.Read(buf)
+					b.mu.Lock() // in the place of the order of a pipe
+					got.Write(buf[:n])
+					b.mu.Unlock()
+					if err != nil {
+						copied <- err
+						return
+					}
+				}
+			}()
+			for part := range slices.Chunk(sent, 999) {
+				if _, err := a.Out.Write(part); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a.Out.Close()
+			if err := <-copied; !errors.Is(err, io.EOF) || !bytes.Equal(got.Bytes(), sent) {
+				t.Errorf("%d bytes, want %d: %v", got.Len(), len(sent), err)
+			}
+		})
+	}
+}
+
 func TestCallsThatWaitAreInterrupted(t *testing.T) {
 	past := time.Unix(1, 0)
 	read := func(s *side) error { _, err := s.In.Read(make([]byte, 1)); return err }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -75,7 +76,7 @@ func (c *Conn) flush() {
 	for !c.writing && len(c.out) > 0 {
 		batch := c.take()
 		c.mu.Unlock()
-		n, err := c.try(batch)
+		n, err := c.now.Write(batch)
 		c.mu.Lock()
 		c.sent(n)
 		if err != nil {
@@ -131,23 +132,42 @@ func (c *Conn) unsendable(cause error) {
 	c.sent(0)
 }
 
-// try writes what fits into the socket.
-func (c *Conn) try(batch []byte) (n int, err error) {
-	rerr := c.raw.Write(func(fd uintptr) bool {
+// Nonblocking writes what a descriptor takes at once, again and again without
+// an allocation. For one goroutine at a time.
+type Nonblocking struct {
+	raw  syscall.RawConn
+	call func(fd uintptr) bool
+	p    []byte
+	n    int
+	err  error
+}
+
+// NewNonblocking writes to raw, which has to be in non-blocking mode.
+func NewNonblocking(raw syscall.RawConn) *Nonblocking {
+	w := &Nonblocking{raw: raw}
+	w.call = func(fd uintptr) bool {
 		for {
-			n, err = unix.Write(int(fd), batch)
-			if !errors.Is(err, unix.EINTR) {
+			w.n, w.err = unix.Write(int(fd), w.p)
+			if w.err != unix.EINTR { //nolint:errorlint // what unix returns
 				return true
 			}
 		}
-	})
-	if rerr != nil {
-		return 0, rerr
 	}
-	if errors.Is(err, unix.EAGAIN) {
+	return w
+}
+
+// Write returns how much was taken, which may be nothing.
+func (w *Nonblocking) Write(p []byte) (int, error) {
+	w.p = p
+	err := w.raw.Write(w.call)
+	w.p = nil
+	switch {
+	case err != nil:
+		return 0, err
+	case w.err == unix.EAGAIN: //nolint:errorlint // what unix returns
 		return 0, nil
 	}
-	return max(n, 0), err
+	return max(w.n, 0), w.err
 }
 
 // drain writes the rest of batch and all that is posted meanwhile, waiting for
