@@ -31,6 +31,7 @@ var groups = []struct {
 	{"serve", serveRows},
 	{"pass", passRows},
 	{"stdio", stdioRows},
+	{"relay", relayRows},
 	{"idle", idleRows},
 	{"slow", slowRows},
 	{"memory", memoryRows},
