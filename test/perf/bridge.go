@@ -22,9 +22,6 @@ const (
 	eraBar   = 1.35
 	allocBar = 130
 	pipeBar  = 4
-	// What others are to cost more than we, at least.
-	mcpProxyBar     = 7
-	supergatewayBar = 12
 )
 
 // passRows compares the sidecar in front of a workload that speaks HTTP with
