@@ -81,6 +81,7 @@ func (a *App) status() config.Status {
 			Processes: a.backend.Processes(),
 		},
 	}
+	s.Workload.Relayed = a.metrics.Relayed()
 	if now := a.live.Current(); now != nil {
 		s.ContractVersion, s.LiveDigest = now.Version, now.Digest
 	}

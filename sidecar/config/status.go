@@ -69,6 +69,9 @@ type WorkloadStatus struct {
 	Version  string `json:"version,omitempty"`
 	// Exposed: the workload's own port answers on the pod address (O10).
 	Exposed bool `json:"exposed,omitempty"`
+	// Relayed: the pipes of a process could not be passed to the sidecar, so its
+	// bytes are copied (P11).
+	Relayed bool `json:"relayed,omitempty"`
 	// StderrTail are the last lines of the process that failed; for people
 	// (kubectl mcp check), never copied into conditions (O18).
 	StderrTail []string `json:"stderrTail,omitempty"`

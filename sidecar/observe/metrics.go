@@ -3,6 +3,7 @@ package observe
 import (
 	"regexp"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -52,6 +53,7 @@ type Metrics struct {
 	processEnds, repairs, renewals, recreations *prometheus.CounterVec
 	processStarts                               *prometheus.HistogramVec
 	streamWays                                  *prometheus.CounterVec
+	relayed                                     atomic.Bool
 	panics, liveErrors, keyErrors               prometheus.Counter
 	upstreamUp, exposed, draining               prometheus.Gauge
 }

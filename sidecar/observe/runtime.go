@@ -97,9 +97,13 @@ func (m *Metrics) ProcessStreams(relayed bool) {
 	way := "descriptors"
 	if relayed {
 		way = "relay"
+		m.relayed.Store(true)
 	}
 	m.streamWays.WithLabelValues(way).Inc()
 }
+
+// Relayed reports whether ProcessStreams was told of relayed ones.
+func (m *Metrics) Relayed() bool { return m.relayed.Load() }
 
 // ProcessEnded counts the end of a process; reason is a constant of
 // sidecar/upstream/stdio.

@@ -35,6 +35,9 @@ func TestAWorkloadWhoseStreamsAreRelayed(t *testing.T) {
 	if n := p.metric("fairlead_process_streams_total", `way="descriptors"`); n != 0 {
 		t.Errorf("%v processes were passed", n)
 	}
+	if !p.status().Workload.Relayed {
+		t.Error("the status does not say it")
+	}
 	for who, log := range map[string]string{"sidecar": p.sidecar.log.String(), "agent": p.agent.log.String()} {
 		if strings.Count(log, "over the agent's socket")+strings.Count(log, "relays the streams") != 1 {
 			t.Errorf("the %s does not say it once:\n%s", who, log)

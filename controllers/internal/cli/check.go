@@ -116,6 +116,9 @@ func (p podFinding) details(w io.Writer) {
 	if s.Draining {
 		say("draining")
 	}
+	if s.Workload.Relayed {
+		say("the pipes of the workload's processes cannot be passed to the sidecar: their bytes are relayed, which costs CPU time")
+	}
 	if s.Workload.State != config.WorkloadFailed {
 		return
 	}

@@ -150,13 +150,13 @@ func TestCheckTellsWhyAndWhatToDo(t *testing.T) {
 	f.podList[1].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "workload", RestartCount: 2,
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off"}}}}
 	f.statuses["demo-b"] = config.Status{Workload: config.WorkloadStatus{
-		State: config.WorkloadFailed, Reason: config.ReasonExited, ExitCode: &code, StderrTail: []string{"cannot open \x1b[2J/data"}}}
+		State: config.WorkloadFailed, Reason: config.ReasonExited, ExitCode: &code, StderrTail: []string{"cannot open \x1b[2J/data"}, Relayed: true}}
 	got := try(f, "", "check", "demo")
 	if got.code != exitFailed || !strings.Contains(got.err, "ns/demo is not Ready") {
 		t.Errorf("code %d, stderr %q", got.code, got.err)
 	}
 	for _, want := range []string{
-		"WorkloadExited", "demo-a", "connection refused", "CrashLoopBackOff", "exit code 3",
+		"WorkloadExited", "demo-a", "connection refused", "CrashLoopBackOff", "exit code 3", "demo-b: the pipes of the workload's processes cannot be passed",
 		"    | cannot open ·[2J/data", "What to do:\n  WorkloadExited: read the lines",
 	} {
 		if !strings.Contains(got.out, want) {
