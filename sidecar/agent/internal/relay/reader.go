@@ -124,24 +124,33 @@ func (r *Reader) SetReadDeadline(t time.Time) error {
 // receive takes a data frame.
 func (r *Reader) receive(body []byte) error {
 	r.conn.mu.Lock()
-	defer r.conn.mu.Unlock()
+	kept, err := r.keep(body)
+	r.conn.mu.Unlock()
+	if kept {
+		r.wake.Signal() // now: who wakes wants the mutex first
+	}
+	return err
+}
+
+// keep is receive with mu held; it reports whether a Read has something to take.
+func (r *Reader) keep(body []byte) (kept bool, err error) {
 	size := header + len(body)
 	switch {
 	case r.eof:
-		return bad("data after the end of the stream")
+		return false, bad("data after the end of the stream")
 	case size > r.room:
-		return bad("%d bytes beyond the window", size-r.room)
+		return false, bad("%d bytes beyond the window", size-r.room)
 	}
 	r.room -= size
 	r.owed += header
 	if r.closed {
-		return nil
+		return false, nil
 	}
 	if r.straight != nil && r.waiting && len(r.buf) == 0 {
 		n := r.straight(body)
 		r.pay(n)
 		if body = body[n:]; len(body) == 0 {
-			return nil
+			return false, nil
 		}
 	}
 	if r.off > 0 && len(r.buf)+len(body) > cap(r.buf) {
@@ -149,8 +158,7 @@ func (r *Reader) receive(body []byte) error {
 		r.off = 0
 	}
 	r.buf = append(r.buf, body...)
-	r.wake.Signal()
-	return nil
+	return true, nil
 }
 
 // finish takes an eof frame.
