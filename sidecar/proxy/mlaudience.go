@@ -56,7 +56,7 @@ type interest struct {
 // repeat is a change that was told a moment ago.
 type repeat struct{ m *jsonrpc.Message } // nil: it has not come again
 
-// attend makes a leg one of its key's until that ends.
+// attend makes a leg one of its key's; retire takes it out.
 func (a *audiences) attend(d *desk, key upstream.Key) {
 	key.Lane, key.Any = 0, false
 	a.mu.Lock()
@@ -73,11 +73,10 @@ func (a *audiences) attend(d *desk, key upstream.Key) {
 	at.desks[d] = struct{}{}
 	at.mu.Unlock()
 	d.watches.to = at
-	go func() {
-		<-d.leg.Done()
-		at.change(func() { delete(at.desks, d) })
-	}()
 }
+
+// retire takes a leg out that has ended.
+func (a *audience) retire(d *desk) { a.change(func() { delete(a.desks, d) }) }
 
 // change alters who is there, and forgets an audience of nobody.
 func (a *audience) change(f func()) {

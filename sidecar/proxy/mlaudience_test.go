@@ -21,8 +21,9 @@ import (
 // watchLeg is a leg whose workload takes its time to answer.
 type watchLeg struct {
 	upstream.Leg
-	takes time.Duration
-	over  chan struct{}
+	takes  time.Duration
+	over   chan struct{}
+	shared upstream.Shared
 
 	mu    sync.Mutex
 	asked []string
@@ -36,6 +37,11 @@ func (l *watchLeg) Err() error {
 	default:
 		return nil
 	}
+}
+
+func (l *watchLeg) end() {
+	close(l.over)
+	l.shared.End()
 }
 
 func (l *watchLeg) wasAsked() []string {
@@ -74,7 +80,7 @@ func audienceOf(t *testing.T) (first *watchLeg, a *audience, h *hearer, on func(
 	p := New(Config{})
 	on = func(lane int, takes time.Duration) (*desk, *watchLeg) {
 		leg := &watchLeg{takes: takes, over: make(chan struct{})}
-		d := p.deskOf(t.Context(), upstream.Lease{Leg: leg, Shared: &upstream.Shared{}, Lane: lane}, upstream.Key{Principal: "p", Lane: lane})
+		d := p.deskOf(t.Context(), upstream.Lease{Leg: leg, Shared: &leg.shared, Lane: lane}, upstream.Key{Principal: "p", Lane: lane})
 		return d, leg
 	}
 	d, first := on(0, 0)
@@ -110,10 +116,10 @@ func change(t *testing.T, method, params string) peer.Incoming {
 func TestWhatManyProcessesSayIsToldOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, a, h, on := audienceOf(t)
-		defer close(first.over)
+		defer first.end()
 		for lane := range 20 {
 			d, leg := on(lane+1, 0)
-			defer close(leg.over)
+			defer leg.end()
 			d.Notification(change(t, mcp.NotifyToolsChanged, `{}`))
 			d.Notification(change(t, mcp.NotifyPromptsChanged, `{}`)) // nobody listens to that
 			d.Notification(change(t, mcp.NotifyResourceUpdated, fmt.Sprintf(`{"uri":"a://b/%d"}`, lane%2)))
@@ -150,9 +156,9 @@ func TestWhatManyProcessesSayIsToldOnceMore(t *testing.T) {
 func TestRepeatsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, a, h, on := audienceOf(t)
-		defer close(first.over)
+		defer first.end()
 		d, leg := on(1, 0)
-		defer close(leg.over)
+		defer leg.end()
 		h.mu.Lock()
 		h.id = nil // nothing can be told, and nothing is kept
 		h.mu.Unlock()
@@ -174,11 +180,11 @@ func TestRepeatsAreBounded(t *testing.T) {
 func TestAProcessThatWatchesLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, a, h, on := audienceOf(t)
-		defer close(first.over)
+		defer first.end()
 		a.want("a://b")
 		began := time.Now()
 		_, leg := on(1, 2*followTime)
-		defer close(leg.over)
+		defer leg.end()
 		if took := time.Since(began); took != followTime || len(h.kept()) != 0 {
 			t.Errorf("after %v: %q", took, h.kept())
 		}
@@ -202,7 +208,7 @@ func TestNobodyListensAnyMore(t *testing.T) {
 		a.want("a://b") // somebody came back
 		time.Sleep(2 * linger)
 		a.unwant("a://b")
-		close(two.over)
+		two.end()
 		time.Sleep(2 * linger)
 		want := []string{`subscribe "a://b"`, `unsubscribe "a://b"`}
 		if was, other := one.wasAsked(), two.wasAsked(); !slices.Equal(was, want) || !slices.Equal(other, want[:1]) {
@@ -211,13 +217,13 @@ func TestNobodyListensAnyMore(t *testing.T) {
 		if _, desks, wanted, _ := a.sizes(); wanted != 0 || desks != 2 {
 			t.Errorf("%d resources, %d processes", wanted, desks)
 		}
-		close(one.over)
+		one.end()
 		a.leave(h)
 		synctest.Wait()
 		if n, _, _, _ := a.sizes(); n != 1 { // the first process is there
 			t.Errorf("%d audiences", n)
 		}
-		close(first.over)
+		first.end()
 		synctest.Wait()
 		if n, _, _, _ := a.sizes(); n != 0 {
 			t.Errorf("%d audiences are remembered", n)

@@ -66,6 +66,7 @@ func (p *Proxy) deskOf(ctx context.Context, lease upstream.Lease, key upstream.K
 	}).(*desk)
 	if made != nil {
 		lease.Shared.OnRenewed(made.to.missed)
+		lease.Shared.OnEnded(func() { made.to.retire(made) })
 		made.follow(ctx)
 		close(made.ready)
 	}

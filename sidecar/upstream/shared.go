@@ -15,6 +15,8 @@ type Shared struct {
 	mu      sync.Mutex
 	handler peer.Handler
 	renewed func()
+	ended   func()
+	over    bool
 }
 
 // Use puts a Handler in charge of the leg, once: made is asked for one unless
@@ -43,6 +45,29 @@ func (s *Shared) Renewed() {
 	f := s.renewed
 	s.mu.Unlock()
 	if f != nil {
+		f()
+	}
+}
+
+// OnEnded sets what is told that the leg has ended, at once if it already has. It
+// must not block.
+func (s *Shared) OnEnded(f func()) {
+	s.mu.Lock()
+	over := s.over
+	s.ended = f
+	s.mu.Unlock()
+	if over {
+		f()
+	}
+}
+
+// End tells so, once.
+func (s *Shared) End() {
+	s.mu.Lock()
+	f, first := s.ended, !s.over
+	s.over = true
+	s.mu.Unlock()
+	if first && f != nil {
 		f()
 	}
 }

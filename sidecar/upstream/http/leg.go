@@ -252,6 +252,9 @@ func (l *leg) end(cause error) {
 	l.cancel(cause)
 	c := l.now
 	l.mu.Unlock()
+	if shared, ok := l.handler.(*upstream.Shared); ok {
+		shared.End()
+	}
 	l.w.finish(c, cause)
 }
 

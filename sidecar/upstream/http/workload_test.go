@@ -155,6 +155,15 @@ func TestSharedInstances(t *testing.T) { // R23, P15
 		if a.Leg != again.Leg || a.Leg == b.Leg {
 			t.Error("instances are not kept by key")
 		}
+		var ends []string
+		var mu sync.Mutex
+		for name, lease := range map[string]upstream.Lease{"a": a, "b": b} {
+			lease.Shared.OnEnded(func() {
+				mu.Lock()
+				defer mu.Unlock()
+				ends = append(ends, name)
+			})
+		}
 		if _, err := get("c"); !errors.Is(err, upstream.ErrBusy) {
 			t.Error(err)
 		}
@@ -173,6 +182,11 @@ func TestSharedInstances(t *testing.T) { // R23, P15
 			if s.count(id+" DELETE") != 1 {
 				t.Errorf("%s was not deleted", id)
 			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if fmt.Sprint(ends) != "[a b]" {
+			t.Errorf("told of the ends of %v", ends)
 		}
 	})
 }

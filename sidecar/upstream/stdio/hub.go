@@ -292,6 +292,7 @@ func (h *hub) shutdown() {
 	for _, m := range append(all, h.guests) {
 		m.end(upstream.ErrClosed, true)
 	}
+	h.shared.End()
 }
 
 func (h *hub) refused(what Refusal) {

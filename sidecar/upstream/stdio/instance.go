@@ -156,6 +156,7 @@ func (p *Pool) begin(life context.Context, key upstream.Key, in *instance, hold,
 		params:  upstream.InitializeParams(key),
 		handler: &in.shared,
 		ended:   func(error) { p.drop(key, in) },
+		gone:    in.shared.End,
 		shared:  true,
 		startup: startup,
 	}

@@ -25,6 +25,7 @@ type launch struct {
 	handler   peer.Handler
 	listening func() bool
 	ended     func(error)
+	gone      func() // told of any end, the owner's own too; nil for nobody
 	shared    bool
 	startup   time.Duration // bounds the handshake
 	// modern: nothing is agreed on, the process is asked who it is (B1.2).
@@ -119,7 +120,7 @@ func (p *Pool) spawn(ctx context.Context, deadline time.Time) (Child, error) {
 // itself.
 func (p *Pool) adopt(ctx context.Context, child Child, l launch) (*process, error) {
 	now := time.Now()
-	proc := &process{pool: p, child: child, shared: l.shared, born: now, touched: now, listening: l.listening}
+	proc := &process{pool: p, child: child, shared: l.shared, born: now, touched: now, listening: l.listening, gone: l.gone}
 	proc.link = peer.NewStdio(ndjson.Config{In: child.Stdin(), Out: listener{child.Stdout(), &proc.pulse.said}, MaxMessageBytes: p.cfg.MaxMessageBytes})
 	talk := newTalk(p.cfg.Hooks.Peer)
 	proc.Peer = peer.New(proc.link, l.config(peer.Config{Handler: l.handler, Hooks: talk.hooks(), Ended: proc.peerEnded, Budget: p.cfg.Budget}))

@@ -42,6 +42,7 @@ type process struct {
 
 	why   End // "" while nobody has ended it
 	ended func(error)
+	gone  func()
 	over  bool // ended was due, or came too early to be known
 	idle  *time.Timer
 
@@ -249,10 +250,16 @@ func (p *process) judge() {
 func (p *process) tellEnded(cause error) {
 	p.pool.mu.Lock()
 	p.over = true
-	ended, why := p.ended, p.why
+	ended, why, gone := p.ended, p.why, p.gone
+	if !p.met() {
+		gone = nil // nobody has it
+	}
 	p.pool.mu.Unlock()
 	if ended != nil && why != EndSession {
 		ended(cause)
+	}
+	if gone != nil {
+		gone()
 	}
 }
 
