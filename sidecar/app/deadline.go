@@ -1,7 +1,9 @@
 package app
 
 import (
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -27,21 +29,29 @@ type deadlineConn struct {
 }
 
 // Read implements net.Conn.
-func (c *deadlineConn) Read(b []byte) (int, error) {
-	if err := c.read.begin(c.Conn.SetReadDeadline); err != nil {
-		return 0, err
+func (c *deadlineConn) Read(b []byte) (n int, err error) {
+	for again := true; again; {
+		if err := c.read.begin(c.Conn.SetReadDeadline); err != nil {
+			return 0, err
+		}
+		n, err = c.Conn.Read(b)
+		again = c.read.end(err) && n == 0
 	}
-	defer c.read.end()
-	return c.Conn.Read(b)
+	return n, err
 }
 
 // Write implements net.Conn.
-func (c *deadlineConn) Write(b []byte) (int, error) {
-	if err := c.write.begin(c.Conn.SetWriteDeadline); err != nil {
-		return 0, err
+func (c *deadlineConn) Write(b []byte) (n int, err error) {
+	for again := true; again; {
+		if err := c.write.begin(c.Conn.SetWriteDeadline); err != nil {
+			return n, err
+		}
+		var wrote int
+		wrote, err = c.Conn.Write(b[n:])
+		n += wrote
+		again = c.write.end(err)
 	}
-	defer c.write.end()
-	return c.Conn.Write(b)
+	return n, err
 }
 
 // SetReadDeadline implements net.Conn.
@@ -62,11 +72,13 @@ func (c *deadlineConn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// deadline is that of one direction.
+// deadline is that of one direction. What the connection has may be earlier
+// than what is wanted: a call that it ends too early is made again.
 type deadline struct {
 	mu      sync.Mutex
 	want    time.Time
 	set     time.Time // what the connection has
+	early   bool      // a call was ended by it too early
 	waiting int       // calls that it is for now
 }
 
@@ -92,20 +104,31 @@ func (d *deadline) begin(set func(time.Time) error) error {
 	return nil
 }
 
-func (d *deadline) end() {
+// end reports whether the call has to be made again: it was ended by a deadline
+// that is not wanted.
+func (d *deadline) end(err error) (again bool) {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.waiting--
-	d.mu.Unlock()
+	if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) || d.want == d.set {
+		return false
+	}
+	d.early = true
+	return true
 }
 
-// apply gives the connection what is wanted; mu is held.
+// apply gives the connection what is wanted, unless what it has will do; mu is
+// held.
 func (d *deadline) apply(set func(time.Time) error) error {
-	if d.want == d.set {
+	switch {
+	case d.want == d.set:
+		return nil
+	case !d.early && !d.set.IsZero() && (d.want.IsZero() || d.set.Before(d.want)):
 		return nil
 	}
 	if err := set(d.want); err != nil {
 		return err
 	}
-	d.set = d.want
+	d.set, d.early = d.want, false
 	return nil
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"testing"
@@ -44,11 +45,11 @@ func dialed(t *testing.T) (c net.Conn, inner *counted, peer net.Conn) {
 }
 
 func TestDeadlines(t *testing.T) {
-	type io func(net.Conn) error
-	read := io(func(c net.Conn) error { _, err := c.Read(make([]byte, 1)); return err })
-	write := io(func(c net.Conn) error { _, err := c.Write([]byte("x")); return err })
+	type call func(net.Conn) error
+	read := call(func(c net.Conn) error { _, err := c.Read(make([]byte, 1)); return err })
+	write := call(func(c net.Conn) error { _, err := c.Write([]byte("x")); return err })
 	for name, test := range map[string]struct {
-		wait io
+		wait call
 		set  func(net.Conn, time.Time) error
 	}{
 		"of a read":        {read, net.Conn.SetReadDeadline},
@@ -123,4 +124,28 @@ func TestDeadlineOfAConnectionThatHasGone(t *testing.T) {
 	if _, err := c.Write([]byte("x")); err == nil {
 		t.Error("written")
 	}
+}
+
+// A write that goes on beyond a deadline that is not wanted any more goes on
+// with what is left.
+func TestDeadlineMovedInTheMiddleOfAWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _, peer := dialed(t)
+		_ = c.SetWriteDeadline(time.Now().Add(time.Minute))
+		var got []byte
+		go func() {
+			for _, part := range []int{3, 4, 3} {
+				time.Sleep(45 * time.Second)
+				_ = c.SetWriteDeadline(time.Now().Add(time.Hour))
+				b := make([]byte, part)
+				n, _ := io.ReadFull(peer, b)
+				got = append(got, b[:n]...)
+			}
+		}()
+		n, err := c.Write([]byte("0123456789"))
+		synctest.Wait()
+		if n != 10 || err != nil || string(got) != "0123456789" {
+			t.Errorf("%d written, %v, %q read", n, err, got)
+		}
+	})
 }
