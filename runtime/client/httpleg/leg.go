@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
@@ -61,6 +62,7 @@ type Leg struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 	once   sync.Once // listening began
+	looks  atomic.Int64
 
 	mu       sync.Mutex
 	url      *url.URL // after redirects

@@ -75,7 +75,8 @@ func (l *Leg) mayBeGone(out *peer.Outgoing, status int, body []byte) bool {
 // look asks once more with a ping, so that a plain bad request restarts no
 // session; true means that the session is gone.
 func (l *Leg) look(ctx context.Context) bool {
-	id := jsonrpc.RawID(`"look"`) // a string: never an id of the peer's
+	// A string: never an id of the peer's; and never one that was used (W1.3).
+	id := jsonrpc.RawID(`"look-` + strconv.FormatInt(l.looks.Add(1), 10) + `"`)
 	resp, err := l.do(ctx, http.MethodPost, &peer.Outgoing{
 		Raw:    jsonrpc.EncodeRequest(id, mcp.MethodPing, nil),
 		Kind:   jsonrpc.KindRequest,

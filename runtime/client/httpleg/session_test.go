@@ -173,7 +173,7 @@ func TestTheOtherHostIsTriedOnceAndKept(t *testing.T) { // C20, R19
 		})
 }
 
-func TestAPlainBadRequestEndsNoSession(t *testing.T) { // R10, B3.7
+func TestAPlainBadRequestEndsNoSession(t *testing.T) { // R10, B3.7, W1.3
 	const (
 		goneText = `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`
 		badText  = `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: session parameter"},"id":null}`
@@ -193,7 +193,13 @@ func TestAPlainBadRequestEndsNoSession(t *testing.T) { // R10, B3.7
 		"400 about something else":                     {400, "bad arguments", 500, "failure http_status", false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			used := map[string]bool{}
 			bubble(t, Config{}, session("2025-06-18", func(w http.ResponseWriter, r *http.Request) {
+				if id := r.Header.Get("X-Id"); used[id] && id != "" {
+					t.Errorf("the id %s was used before", id)
+				} else {
+					used[id] = true
+				}
 				switch {
 				case r.Method == http.MethodDelete:
 				case r.Header.Get("X-Method") == "ping":
