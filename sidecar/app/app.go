@@ -38,6 +38,8 @@ type Backend interface {
 	Processes() int
 	// Spares tells how many of them wait for their first client.
 	Spares() int
+	// Remembered is how much is, by what it is.
+	Remembered() map[string]int
 	// Close ends every leg and process, and waits for them until ctx ends.
 	Close(ctx context.Context)
 }
@@ -81,7 +83,7 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 		Held:        func() int { _, held := a.gate.Counts(); return held },
 		Connections: func() int { return a.public.connections() },
 		HeapFloor:   func() int { return int(floorBytes(debug.SetMemoryLimit(-1))) },
-		SessionIDs:  a.ring.Remembered,
+		Remembered:  a.remembered,
 	})
 	front := a.metrics.Front(observe.NewAccessLog(c.Log))
 	c.Budget = &stream.Budget{Max: budgetBytes(), Observer: front}
@@ -125,6 +127,12 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 		func() { a.front.Sessions() },
 	)
 	return a, a.listen()
+}
+
+func (a *App) remembered() map[string]int {
+	all := a.backend.Remembered()
+	all["session_ids"] = a.ring.Remembered()
+	return all
 }
 
 func (a *App) useKeys() error {

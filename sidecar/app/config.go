@@ -36,6 +36,9 @@ type Config struct {
 	// Keep is how long what waits for clients to come back is kept: calls of the
 	// workload that ask something, and tasks. 0 means their defaults (B18, R22).
 	Keep time.Duration
+	// Collect serves /collect on the admin port, which collects garbage, so that
+	// what is live after it is held by somebody, and tells all goroutines.
+	Collect bool
 	// Drain are the clocks of the drain, Ending is how long everything after
 	// it may take.
 	Drain  drain.Clocks

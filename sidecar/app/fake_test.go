@@ -73,6 +73,7 @@ func (f *fakeBackend) Notify(context.Context, dispatch.Session, *jsonrpc.Message
 func (f *fakeBackend) Closed(dispatch.Session, error)                             {}
 func (f *fakeBackend) ParamSchema(string) ([]byte, bool)                          { return nil, false }
 func (f *fakeBackend) Life() string                                               { return "" }
+func (f *fakeBackend) Remembered() map[string]int                                 { return map[string]int{"fakes": 7} }
 func (f *fakeBackend) Spares() int                                                { return 0 }
 func (f *fakeBackend) Processes() int                                             { return 0 }
 func (f *fakeBackend) Close(context.Context)                                      { f.alter(func() { f.closed = true }) }

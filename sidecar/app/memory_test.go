@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -28,12 +29,33 @@ func TestHeapFloor(t *testing.T) {
 	}
 }
 
-// A leak is looked for in the heap without its floor, so that is told.
-func TestTheFloorIsTold(t *testing.T) {
+// A leak is looked for in the heap without its floor, and in what is remembered.
+func TestWhatMemoryIsForIsTold(t *testing.T) {
 	r := start(t, nil)
 	_, metrics := r.get(r.scrape, "/metrics")
-	want := fmt.Sprintf("\nfairlead_heap_floor_bytes %v\n", float64(floorBytes(debug.SetMemoryLimit(-1))))
-	if !strings.Contains(metrics, want) {
-		t.Errorf("no %q in the metrics", want)
+	for _, want := range []string{
+		fmt.Sprintf("\nfairlead_heap_floor_bytes %v\n", float64(floorBytes(debug.SetMemoryLimit(-1)))),
+		"\nfairlead_remembered{kind=\"fakes\"} 7\n",
+		"\nfairlead_remembered{kind=\"session_ids\"} 0\n",
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("no %q in the metrics", want)
+		}
+	}
+}
+
+// Nobody can make a sidecar collect who did not start it that way.
+func TestCollectionIsForTests(t *testing.T) {
+	for name, want := range map[string]int{"as always": http.StatusNotFound, "in tests": http.StatusOK} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, func(c *Config, _ string) { c.Collect = want == http.StatusOK })
+			code, body := r.get(r.admin, pathCollect)
+			if code != want || (code == http.StatusOK) != strings.Contains(body, "app.collect") {
+				t.Errorf("%d %s", code, body)
+			}
+			if code, body := r.get(r.admin, "/livez"); code != http.StatusOK {
+				t.Errorf("/livez: %d %s", code, body)
+			}
+		})
 	}
 }

@@ -9,6 +9,20 @@ import (
 )
 
 func (a *App) adminHandler() http.Handler {
+	answers := a.answers()
+	if !a.cfg.Collect {
+		return answers
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == pathCollect {
+			_, _ = w.Write(collect()) // who has gone needs no answer
+			return
+		}
+		answers.ServeHTTP(w, r)
+	})
+}
+
+func (a *App) answers() http.Handler {
 	return admin.Handler(admin.Source{
 		Live:    a.heart.Beats,
 		Ready:   a.notReady,

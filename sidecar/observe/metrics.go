@@ -28,7 +28,8 @@ type Sources struct {
 	Held        func() int
 	Connections func() int
 	HeapFloor   func() int
-	SessionIDs  func() int
+	// Remembered is how much is, by what it is.
+	Remembered func() map[string]int
 }
 
 // Metrics are all metrics of a sidecar, with a registry of their own. Make
@@ -99,6 +100,8 @@ func (m *Metrics) operations() {
 
 func (m *Metrics) traffic(s Sources) {
 	c := &m.catalogue
+	c.note("gauge", rememberedName, rememberedHelp, []string{"kind"})
+	c.registry.MustRegister(newRemembered(s.Remembered))
 	m.activeStreams = c.gauge("fairlead_active_streams", "Event streams that are open to clients, by what they are for.", "kind")
 	m.tasks = c.gauge("fairlead_tasks", "Tasks of clients that are kept, by status.", "status")
 	m.tasksRefused = c.counter("fairlead_tasks_refused_total", "Tasks that were not made, by why.", "reason")
@@ -122,7 +125,6 @@ func (m *Metrics) traffic(s Sources) {
 		{"fairlead_held_requests", "Requests that wait for the workload to come back.", s.Held},
 		{"fairlead_http_connections", "Connections on the public port.", s.Connections},
 		{"fairlead_heap_floor_bytes", "Bytes of go_gc_heap_live_bytes that are reserved and never touched, so that collections are rare; they take no memory.", s.HeapFloor},
-		{"fairlead_session_ids_remembered", "Ids of sessions that need not be unsealed again, 2,048 at most; the ones used longest ago are forgotten first, those of ended sessions at once.", s.SessionIDs},
 	} {
 		value := g.value
 		c.gaugeFunc(g.name, g.help, func() float64 {

@@ -145,7 +145,7 @@ func TestSmallSetsArePrimed(t *testing.T) {
 }
 
 func TestEveryMetricIsDescribedAndWellNamed(t *testing.T) {
-	m := New("test", Sources{})
+	m := New("test", Sources{Remembered: func() map[string]int { return map[string]int{"ids": 1} }})
 	op := hook.Operation{Method: mcp.MethodToolsList, Revision: "2025-06-18", Binding: "stdio"}
 	m.Front(nil).Finish(op, hook.End{})
 	m.ClientOperation(op, hook.End{})

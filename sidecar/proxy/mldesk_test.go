@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -138,6 +139,12 @@ func TestWhoIsAlone(t *testing.T) { // P5, B3.3, R24
 	}
 	if len(h.silent) != maxHabit {
 		t.Errorf("%d names are remembered", len(h.silent))
+	}
+	h = &habits{}
+	h.wasMixed(strings.Repeat("n", maxHabitBytes))
+	h.wasMixed(strings.Repeat("n", maxHabitBytes+1))
+	if len(h.mixed) != 1 {
+		t.Errorf("%d names are remembered, want the one that is not too long", len(h.mixed))
 	}
 }
 

@@ -23,8 +23,9 @@ const (
 
 // Bounds of lanes and of what is remembered of tools.
 const (
-	maxLanes = 256  // of one key
-	maxHabit = 4096 // names
+	maxLanes      = 256  // of one key
+	maxHabit      = 4096 // names
+	maxHabitBytes = 256  // of a name, which clients choose
 )
 
 // habits remembers how calls have behaved, by method and, for tools, name.
@@ -67,15 +68,15 @@ func (h *habits) alone(name string, shared bool) bool {
 	return shared && !silent && !h.apart.Load()
 }
 
-// note remembers a name in a set, unless that is full: then the call goes on
-// being treated as unknown.
+// note remembers a name in a set, unless that is full or the name is long: then
+// the call goes on being treated as unknown.
 func (h *habits) note(set *map[string]struct{}, name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if *set == nil {
 		*set = map[string]struct{}{}
 	}
-	if len(*set) < maxHabit {
+	if len(*set) < maxHabit && len(name) <= maxHabitBytes {
 		(*set)[name] = struct{}{}
 	}
 }

@@ -35,7 +35,7 @@ func serveCommand(level *slog.LevelVar) *cobra.Command {
 			override(&c.KeysDir, places.KeysDir)
 			override(&c.AgentSocket, places.AgentSocket)
 			override(&c.HookSocket, places.HookSocket)
-			c.Keep = places.Keep
+			c.Keep, c.Collect = places.Keep, places.Collect
 			a, err := app.New(c, app.Proxy)
 			if err != nil {
 				return err
@@ -56,7 +56,9 @@ func serveCommand(level *slog.LevelVar) *cobra.Command {
 		_ = cmd.Flags().MarkHidden(name) // fails for unknown names only
 	}
 	cmd.Flags().DurationVar(&places.Keep, "test-keep", 0, "for tests")
+	cmd.Flags().BoolVar(&places.Collect, "test-collect", false, "for tests")
 	_ = cmd.Flags().MarkHidden("test-keep")
+	_ = cmd.Flags().MarkHidden("test-collect")
 	return cmd
 }
 
