@@ -102,6 +102,7 @@ func (s *soaker) live(ctx context.Context) {
 	l := life(s.lives.Add(1))
 	ledger := newLedger(l, s.faults.add)
 	tap := newTap(ledger, s.from)
+	tap.replied = func(failure string) { s.tally.add("reply", failure) }
 	defer tap.close()
 	var at client.Target = client.HTTP{URL: s.url, Client: &http.Client{Transport: tap}, NoSSE: true}
 	if s.kind.older {

@@ -2,8 +2,8 @@
 // sidecar, while its stdio workload is killed and stopped at random, and then
 // looks for what was mixed up, done twice or left behind. `make soak` runs it;
 // SOAK is how long for each workload, SOAK_WORKLOAD part of the name of those
-// that are wanted, SOAK_SEED the seed of an earlier run. As many run at the same
-// time as there are CPUs (go test -parallel).
+// that are wanted, SOAK_SEED the seed of an earlier run. They run at the same time
+// (go test -parallel).
 //
 //	clients ─ tap ─► mcp-sidecar ─► mcp-agent ─► workload ─► journal
 //	                                               ▲

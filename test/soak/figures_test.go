@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead-dev/fairlead/sidecar/config"
 )
 
-// figures are what a pod at rest has. All but the heap must be the same after a
-// soak as before.
+// figures are what a pod at rest has. All but series and heap must be the same
+// after a soak as before.
 type figures struct {
 	goroutines, descriptors int
 	sessions, streams       int
@@ -24,14 +24,17 @@ type figures struct {
 	processes, ours int
 	// parked, tasks and ids are what is kept for clients who may come back.
 	parked, tasks, ids int
+	// series is how many the metrics have: those of what fails in a rare way come
+	// late, and each takes more than a kilobyte of the heap.
+	series int
 	// heap is what a collection left, in bytes, without the floor that the
 	// sidecar reserves and never touches.
 	heap float64
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%d goroutines, %d descriptors, %d sessions, %d streams, %d processes of the agent and %d in all, %d parked calls, %d tasks, %d ids, %.0f bytes of live heap",
-		f.goroutines, f.descriptors, f.sessions, f.streams, f.processes, f.ours, f.parked, f.tasks, f.ids, f.heap)
+	return fmt.Sprintf("%d goroutines, %d descriptors, %d sessions, %d streams, %d processes of the agent and %d in all, %d parked calls, %d tasks, %d ids, %d series of metrics, %.0f bytes of live heap",
+		f.goroutines, f.descriptors, f.sessions, f.streams, f.processes, f.ours, f.parked, f.tasks, f.ids, f.series, f.heap)
 }
 
 // settle is how long after the last client everything may take to be gone, and
@@ -46,7 +49,7 @@ const keep = 10 * time.Second
 func (p *pod) count() (f figures) {
 	metrics := p.scrape()
 	f.goroutines, f.descriptors = int(metrics["go_goroutines"]), int(metrics["process_open_fds"])
-	f.parked, f.tasks, f.ids = int(metrics["fairlead_parked_calls"]), int(metrics["fairlead_tasks"]), int(metrics["fairlead_session_ids_remembered"])
+	f.parked, f.tasks, f.ids = int(metrics["fairlead_parked_calls"]), int(metrics["fairlead_tasks"]), int(metrics[`fairlead_remembered{kind="session_ids"}`])
 	var s config.Status
 	code, body := p.get(p.admin + config.PathStatus)
 	if err := json.Unmarshal([]byte(body), &s); code != http.StatusOK || err != nil {
@@ -57,7 +60,10 @@ func (p *pod) count() (f figures) {
 	return f
 }
 
-// scrape reads the metrics; of those with labels it adds the series up.
+// allSeries is where scrape puts how many there are.
+const allSeries = ""
+
+// scrape reads the metrics: each series, and the sum of those with labels.
 func (p *pod) scrape() map[string]float64 {
 	p.t.Helper()
 	code, body := p.get(p.metrics + "/metrics")
@@ -67,14 +73,23 @@ func (p *pod) scrape() map[string]float64 {
 	out := map[string]float64{}
 	for line := range strings.Lines(body) {
 		line = strings.TrimSpace(line)
-		end, value := strings.IndexAny(line, "{ "), line[strings.LastIndex(line, " ")+1:]
-		if n, err := strconv.ParseFloat(value, 64); err == nil && end > 0 {
-			out[line[:end]] += n
+		end := strings.LastIndex(line, " ")
+		n, err := strconv.ParseFloat(line[end+1:], 64)
+		if err != nil || end < 0 {
+			continue
+		}
+		out[line[:end]] = n
+		name, _, labels := strings.Cut(line[:end], "{")
+		if labels {
+			out[name] += n
+		}
+		if !strings.HasSuffix(name, "_bucket") && !strings.HasSuffix(name, "_sum") { // of one that has a _count
+			out[allSeries]++
 		}
 	}
 	for _, name := range []string{
-		"go_goroutines", "process_open_fds", "go_gc_heap_live_bytes", "go_gc_duration_seconds_count",
-		"fairlead_parked_calls", "fairlead_tasks", "fairlead_session_ids_remembered", "fairlead_heap_floor_bytes",
+		"go_goroutines", "process_open_fds", "go_gc_heap_live_bytes",
+		"fairlead_parked_calls", "fairlead_tasks", `fairlead_remembered{kind="session_ids"}`, "fairlead_heap_floor_bytes",
 	} {
 		if _, ok := out[name]; !ok {
 			p.t.Fatalf("there is no metric %s", name)
@@ -83,30 +98,23 @@ func (p *pod) scrape() map[string]float64 {
 	return out
 }
 
-// live is the least heap that some collections leave, the first two not counted:
-// what they free of pools is no leak. Probes make the garbage that brings
-// collections about; the process is not told to collect.
-func (p *pod) live() float64 {
-	const skipped, wanted, most = 2, 6, 400
-	first, least := -1.0, math.Inf(1)
-	for range most {
-		for range 300 {
-			p.get(p.admin + config.PathLivez)
+// memory tells how many series there are and what two collections leave of the
+// heap: the least of some tries, because the sidecar looks after its workload
+// meanwhile.
+func (p *pod) memory() (series int, live float64) {
+	p.t.Helper()
+	const tries = 5
+	live = math.Inf(1)
+	for range tries {
+		code, stacks := p.get(p.admin + "/collect")
+		if code != http.StatusOK {
+			p.t.Fatalf("collecting: %d %s", code, stacks)
 		}
+		p.stacks = stacks
 		metrics := p.scrape()
-		count := metrics["go_gc_duration_seconds_count"]
-		if first < 0 {
-			first = count
-		}
-		if count >= first+skipped {
-			least = min(least, metrics["go_gc_heap_live_bytes"]-metrics["fairlead_heap_floor_bytes"])
-		}
-		if count >= first+wanted {
-			return least
-		}
+		series, live = int(metrics[allSeries]), min(live, metrics["go_gc_heap_live_bytes"]-metrics["fairlead_heap_floor_bytes"])
 	}
-	p.t.Fatal("the sidecar does not collect its garbage")
-	return 0
+	return series, live
 }
 
 // running counts the processes whose program is in a folder.
@@ -135,7 +143,7 @@ func (p *pod) begun() figures {
 		}
 		return time.Since(since) > calm && time.Since(start) > settle
 	})
-	f.heap = p.live()
+	f.series, f.heap = p.memory()
 	return f
 }
 
@@ -144,13 +152,13 @@ func (p *pod) begun() figures {
 func (p *pod) ended(before figures) figures {
 	p.t.Helper()
 	over := time.After(settle)
-	before.heap = 0
+	before.series, before.heap = 0, 0
 	var f figures
 	p.within(settle, func() bool {
 		f = p.count()
 		return f == before
 	})
 	<-over
-	f.heap = p.live()
+	f.series, f.heap = p.memory()
 	return f
 }

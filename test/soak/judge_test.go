@@ -171,28 +171,32 @@ func TestASoakInWhichNothingWorksIsFoundOut(t *testing.T) {
 	}
 }
 
-// A sidecar that tells its figures, and collects once each time it is asked.
+// A sidecar that tells its figures, which a collection changes.
 func TestTheHeapIsWhatCollectionsLeaveAboveTheFloor(t *testing.T) {
 	const floor = 1000
-	left := []int{9000, 1500, 1600, 1420, 1450, 1430, 1440, 1200}
-	asked := 0
+	left := []int{9000, 1500, 1420, 1600, 1450, 1430}
+	collected := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/metrics" {
+			collected++
 			return
 		}
-		fmt.Fprintf(w, "# HELP x y z\ngo_goroutines 5\nprocess_open_fds 6\ngo_gc_heap_live_bytes %d\ngo_gc_duration_seconds_count %d\n", left[asked], asked)
-		fmt.Fprintf(w, "fairlead_parked_calls 1\nfairlead_tasks{status=\"working\"} 2\nfairlead_tasks{status=\"a b\"} 3\nfairlead_session_ids_remembered 4\nfairlead_heap_floor_bytes %d\n", floor)
-		asked++
+		fmt.Fprintf(w, "# HELP x y z\ngo_goroutines 5\nprocess_open_fds 6\ngo_gc_heap_live_bytes %d\n", left[collected])
+		fmt.Fprintf(w, "fairlead_parked_calls 1\nfairlead_tasks{status=\"working\"} 2\nfairlead_tasks{status=\"a b\"} 3\nfairlead_remembered{kind=\"session_ids\"} 4\nfairlead_heap_floor_bytes %d\n", floor)
 	}))
 	defer server.Close()
 	p := &pod{t: t, metrics: server.URL, admin: server.URL, plain: server.Client()}
-	if got := p.live(); got != 420 {
-		t.Errorf("%v bytes, want 420", got)
+	if series, live := p.memory(); live != 420 || series != 8 {
+		t.Errorf("%v bytes, %d series, want 420 and 8", live, series)
 	}
-	asked = 0
 	m := p.scrape()
 	maps.DeleteFunc(m, func(name string, _ float64) bool { return !strings.HasPrefix(name, "fairlead_") })
-	if want := (map[string]float64{"fairlead_parked_calls": 1, "fairlead_tasks": 5, "fairlead_session_ids_remembered": 4, "fairlead_heap_floor_bytes": floor}); !maps.Equal(m, want) {
+	want := map[string]float64{
+		"fairlead_parked_calls": 1, "fairlead_heap_floor_bytes": floor,
+		"fairlead_tasks": 5, `fairlead_tasks{status="working"}`: 2, `fairlead_tasks{status="a b"}`: 3,
+		"fairlead_remembered": 4, `fairlead_remembered{kind="session_ids"}`: 4,
+	}
+	if !maps.Equal(m, want) {
 		t.Errorf("got %v, want %v", m, want)
 	}
 }

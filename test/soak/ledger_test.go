@@ -44,6 +44,15 @@ func (l *ledger) sent(body []byte) {
 	l.asked[string(m.ID)] = true
 }
 
+// isReply says whether a body is an answer to the server.
+func isReply(body []byte) bool {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	return json.Unmarshal(body, &m) == nil && m.Method == "" && m.ID != nil
+}
+
 // got looks at any piece of what came, whole lines of it.
 func (l *ledger) got(text []byte) {
 	if token := l.life.foreign(text); token != "" {

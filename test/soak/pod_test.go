@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -30,6 +29,8 @@ type pod struct {
 	public, admin, metrics string
 	// plain asks the admin ports, over one connection.
 	plain *http.Client
+	// stacks is what the sidecar's goroutines did when its heap was looked at.
+	stacks string
 }
 
 // startPod starts a pod in front of a command and waits until it is ready.
@@ -55,7 +56,7 @@ func startPod(t *testing.T, s config.Stdio, command func(program func(name strin
 	}
 	p.agent = p.launch("mcp-agent", nil, append([]string{"run", "--socket", p.path("agent.sock"), "--"}, command(p.program)...)...)
 	p.sidecar = p.launch("mcp-sidecar", []string{config.BootEnv + "=" + string(boot), config.EnvPodUID + "=pod-uid", "GOMEMLIMIT=200MiB"},
-		"serve", "--log-level", "INFO", "--test-keep", keep.String(),
+		"serve", "--log-level", "INFO", "--test-keep", keep.String(), "--test-collect",
 		"--test-public", "127.0.0.1:0", "--test-admin", "127.0.0.1:0", "--test-metrics", "127.0.0.1:0",
 		"--test-live-dir", p.path("live"), "--test-keys-dir", p.path("keys"),
 		"--test-agent-socket", p.path("agent.sock"), "--test-hook-socket", p.path("hook.sock"))
@@ -232,15 +233,6 @@ func (p *process) running() bool {
 }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
-
-// stacks makes a Go program tell what its goroutines do, which ends it.
-func (p *process) stacks() string {
-	before := len(p.log.text())
-	_ = p.cmd.Process.Signal(syscall.SIGQUIT)
-	<-p.done
-	text := p.log.text()
-	return text[min(before, len(text)):]
-}
 
 // children are the processes that a process has started and that are there,
 // zombies included.

@@ -110,17 +110,17 @@ func (r *report) String() string {
 	defer r.mu.Unlock()
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "workload\ttime\tlives\tharm\texecutions\tanswers\tfaults\tgoroutines\tdescriptors\tprocesses\tlive heap, KiB\t\n")
-	fmt.Fprintf(w, "bar\t\t\t\t\t\t0\tas before\tas before\tas before\t+%.0f %%\t\n", heapSlack*100)
+	fmt.Fprintf(w, "workload\ttime\tlives\tharm\texecutions\tanswers\tfaults\tgoroutines\tdescriptors\tprocesses\tseries\tlive heap, KiB\t\n")
+	fmt.Fprintf(w, "bar\t\t\t\t\t\t0\tas before\tas before\tas before\t\t+%.0f %%\t\n", heapSlack*100)
 	for _, one := range r.all {
 		verdict := "held"
 		if len(one.missed) > 0 {
 			verdict = "MISSED"
 		}
 		b, a := one.before, one.after
-		fmt.Fprintf(w, "%s\t%v\t%d\t%s\t%d\t%d\t%d\t%d, %d\t%d, %d\t%d, %d\t%.0f, %.0f (%+.1f %%)\t%s\n",
+		fmt.Fprintf(w, "%s\t%v\t%d\t%s\t%d\t%d\t%d\t%d, %d\t%d, %d\t%d, %d\t%d, %d\t%.0f, %.0f (%+.1f %%)\t%s\n",
 			one.back, one.time, one.lives, one.harm, one.ran, one.answers, one.faults,
-			b.goroutines, a.goroutines, b.descriptors, a.descriptors, b.ours, a.ours,
+			b.goroutines, a.goroutines, b.descriptors, a.descriptors, b.ours, a.ours, b.series, a.series,
 			b.heap/(1<<10), a.heap/(1<<10), 100*(a.heap/b.heap-1), verdict)
 	}
 	_ = w.Flush() // a strings.Builder takes everything

@@ -18,6 +18,10 @@ import (
 type tap struct {
 	ledger *ledger
 	next   *http.Transport
+	// replied is told how an answer to the server was taken, "" for well.
+	replied func(failure string)
+	// unheard counts those that were not.
+	unheard atomic.Int64
 
 	mu   sync.Mutex
 	live map[*tapped]struct{}
@@ -39,6 +43,7 @@ func newTap(l *ledger, from string) *tap {
 
 // RoundTrip implements http.RoundTripper.
 func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
+	reply := false
 	if r.Body != nil {
 		raw, err := io.ReadAll(r.Body)
 		r.Body.Close()
@@ -46,11 +51,15 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		t.ledger.sent(raw)
+		reply = isReply(raw)
 		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(raw))
 	}
 	ctx, cut := context.WithCancel(r.Context())
 	resp, err := t.next.RoundTrip(r.WithContext(ctx))
+	if reply {
+		t.taken(resp, err)
+	}
 	if err != nil {
 		cut()
 		return nil, err
@@ -64,6 +73,24 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.mu.Unlock()
 	resp.Body = b
 	return resp, nil
+}
+
+// taken notes what became of an answer to the server. Nobody sends it again, so
+// whoever asked may wait for as long as it likes.
+func (t *tap) taken(resp *http.Response, err error) {
+	failure := ""
+	switch {
+	case err != nil:
+		failure = err.Error()
+	case resp.StatusCode > 299:
+		failure = resp.Status
+	}
+	if failure != "" {
+		t.unheard.Add(1)
+	}
+	if t.replied != nil {
+		t.replied(failure)
+	}
 }
 
 // cut breaks one of the responses that are coming, if there is one.
