@@ -208,6 +208,9 @@ func (m *met) Unwrap() []error { return []error{errMet, m.err} }
 
 // cut words the failure of a request that met the end of its connection.
 func cut(err error) error {
+	if err == nil {
+		return nil
+	}
 	if f := new(peer.Failure); errors.As(err, &f) && f.Reason == peer.Ended && errors.Is(err, errMet) {
 		return &peer.Failure{Reason: peer.Cut, Err: f.Err}
 	}
