@@ -49,6 +49,7 @@ type process struct {
 	shared     bool
 	born, died time.Time
 	asked      atomic.Int32 // calls of clients in flight
+	called     atomic.Bool  // there was one
 	pulse      pulse
 	busy       bool // some were when it ended
 }
@@ -71,13 +72,13 @@ func (p *process) Level() *upstream.Level { return &p.level }
 
 // Call implements upstream.Leg.
 func (p *process) Call(ctx context.Context, r peer.Request) (peer.Answer, error) {
-	p.touch()
+	if !p.called.Load() {
+		p.called.Store(true)
+		p.touch() // from now on the peer knows when the last call ended
+	}
 	p.asked.Add(1)
 	p.pulse.begun()
-	defer func() {
-		p.asked.Add(-1)
-		p.touch()
-	}()
+	defer p.asked.Add(-1)
 	return p.Peer.Call(ctx, r)
 }
 
