@@ -42,6 +42,7 @@ type desk struct {
 	mu      sync.Mutex
 	flights map[*flight]struct{}
 	ghosts  map[*flight]struct{} // given up, and the workload may not know yet
+	givenUp time.Time            // when a call last became a ghost
 	tasks   map[string]*flight   // by the id that the workload gave theirs
 	asking  int                  // requests of the workload that wait for attribution
 	changed chan struct{}        // closed, and replaced, when flights or asking change

@@ -20,6 +20,10 @@ const (
 	// noticeTime is for a handler to stop, once the workload has read that it
 	// should: what it says in its last moment belongs to nobody.
 	noticeTime = time.Second
+	// hushTime is for how long after a call was given up no log message is given
+	// to the only call in flight: on a busy node a handler has been seen to log
+	// for more than noticeTime, and a message that is lost harms nobody.
+	hushTime = 30 * time.Second
 	// ghostTime is how long a workload is waited for that answers nothing.
 	ghostTime = 5 * time.Minute
 	// maxGhosts bounds those that are kept; more add no doubt.
@@ -40,6 +44,7 @@ func (d *desk) forsake(f *flight, lease upstream.Lease, err error) {
 func (d *desk) haunt(f *flight, leg upstream.Leg) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.givenUp = time.Now()
 	if d.ghosts == nil {
 		d.ghosts = map[*flight]struct{}{}
 	}
@@ -105,5 +110,5 @@ func (d *desk) hearsay(in peer.Incoming) bool {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.haunted(nil)
+	return d.haunted(nil) || !d.givenUp.IsZero() && time.Since(d.givenUp) < hushTime
 }

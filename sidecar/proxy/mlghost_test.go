@@ -124,6 +124,10 @@ func TestLogsInTheShadowOfACallThatWasGivenUp(t *testing.T) { // B11.1, B19.4
 		}
 		time.Sleep(time.Second + noticeTime)
 		synctest.Wait()
+		if say(mcp.NotifyMessage, false); c.n != 2 || ghosts(d) != 0 {
+			t.Error("a log of a handler that is slow to stop was delivered")
+		}
+		time.Sleep(hushTime)
 		if say(mcp.NotifyMessage, false); c.n != 3 {
 			t.Error("logs are lost for good")
 		}
