@@ -43,9 +43,12 @@ const (
 	leastActs, mostActs = 5, 40
 	// mostPause is between two actions of a worker.
 	mostPause = time.Second
-	// actTime bounds an action: workloads are stopped for less, and restarted
-	// sooner.
-	actTime = 90 * time.Second
+	// requestTime is the sidecar's bound of a request: workloads are stopped for
+	// less, and restarted sooner. A question whose stream is cut before the client
+	// has an id to resume it from is lost, and its call takes that long.
+	requestTime = 60 * time.Second
+	// actTime bounds an action.
+	actTime = requestTime + 30*time.Second
 )
 
 // crowd is all clients of one soak.

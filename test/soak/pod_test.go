@@ -79,6 +79,7 @@ func (p *pod) write() {
 	p.t.Helper()
 	live := config.DefaultLive()
 	live.Protocol.HTTPSSE = true
+	live.Limits.RequestSeconds = int(requestTime.Seconds())
 	gz, _, err := config.EncodeLive(live)
 	if err != nil {
 		p.t.Fatal(err)
