@@ -12,6 +12,9 @@ import (
 // soon promotes calls that take longer than a moment.
 func soon(c *proxy.Config) { c.Promote = 50 * time.Millisecond }
 
+// later is when what is quick has long been done, however busy the machine.
+func later(c *proxy.Config) { c.Promote = time.Second }
+
 // ask makes a request with the extension declared.
 func (c *client) ask(method, params string) string {
 	c.r.t.Helper()
@@ -83,9 +86,9 @@ func TestALongCallBecomesATask(t *testing.T) { // B12.15, W36.6, W36.8, W36.9, W
 func TestWhatDoesNotBecomeATask(t *testing.T) { // B12.15, W36.2, W36.3
 	r := withTasks(t, plain(script{
 		"tools/call:quick": slow["tools/call:quick"],
-		"tools/call:late":  {"!sleep 200", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},
+		"tools/call:late":  {"!sleep 1500", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},
 		"tools/call:asks":  {`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{}}}`, "!await response", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},
-	}), upstream.EraLegacy, soon)
+	}), upstream.EraLegacy, later)
 	c := r.modern()
 	if got := c.ask("tools/call", `{"name":"quick"}`); member(got, "resultType") != `"complete"` {
 		t.Errorf("a quick call: %s", got)
@@ -111,10 +114,10 @@ func TestTheLastRoundBecomesATask(t *testing.T) { // B12.15, W36.9
 		"tools/call:asks": {
 			`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{}}}`,
 			"!await response",
-			"!sleep 300",
+			"!sleep 1500",
 			`{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"calls":$NTH}}`,
 		},
-	}), upstream.EraLegacy, soon)
+	}), upstream.EraLegacy, later)
 	c := r.modern()
 	first := c.ask("tools/call", `{"name":"asks"}`)
 	state := member(first, "requestState")
