@@ -138,7 +138,7 @@ func (s *Server) init() {
 			Send:                     s.Send,
 			Observer:                 s.Observer,
 		}
-		s.serve = s.Handler.Serve
+		s.serve = func(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome { return s.Handler.Serve(ctx, x) }
 		s.sse = s.older()
 	})
 }
