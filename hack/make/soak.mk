@@ -1,7 +1,8 @@
 ##@ Soak
 
 # SOAK is for each workload; all are soaked at the same time. They warm up for
-# half of it first, and rest for half a minute before and after.
+# half of it first, two minutes at least, and rest for half a minute before and
+# after.
 SOAK ?= 10m
 
 .PHONY: soak

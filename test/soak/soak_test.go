@@ -83,8 +83,11 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
+// leastWarm is how long everything takes to have been used.
+const leastWarm = 2 * time.Minute
+
 // soak lets the same clients do the same harm twice: first for half of the
-// time, so that what a sidecar that works has at hand is there, then for all of
+// time or leastWarm, so that what a sidecar that works has at hand is there, then for all of
 // it. Before and after, nobody uses the pod for settle or longer.
 func (b *back) soak(t *testing.T, d time.Duration, seed uint64) *result {
 	s := config.DefaultStdio()
@@ -97,7 +100,7 @@ func (b *back) soak(t *testing.T, d time.Duration, seed uint64) *result {
 	c := &crowd{url: p.public + config.DefaultMCPPath, dialect: b.dialect, tally: newTally(), faults: &faults{}}
 	r := &result{back: b.name, time: d}
 
-	c.during(t, p, b.every, max(d/2, 10*time.Second), seed)
+	c.during(t, p, b.every, max(d/2, leastWarm), seed)
 	r.before = p.begun()
 	r.harm = c.during(t, p, b.every, d, seed+1).String()
 	r.after = p.ended(r.before)
