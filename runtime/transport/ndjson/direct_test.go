@@ -40,16 +40,26 @@ func onPipe(t *testing.T, cfg Config) (c *Conn, in *os.File) {
 // D7: whoever sends, and however full the pipe is: lines come whole, and those
 // of one sender in order.
 func TestLinesPastTheQueue(t *testing.T) {
-	const senders, each = 8, 400
+	for _, senders := range []int{1, 8} {
+		t.Run(fmt.Sprint(senders), func(t *testing.T) { linesPastTheQueue(t, senders) })
+	}
+}
+
+func linesPastTheQueue(t *testing.T, senders int) {
+	const each = 400
 	c, in := onPipe(t, Config{QueueMessages: 16})
 	var wg sync.WaitGroup
 	for s := range senders {
+		var msgs [][]byte // made before, so that they come close upon each other
+		for n := range each {
+			// From a few bytes to more than the pipe takes at once, or than
+			// goes past the queue.
+			size := []int{1, 100, 5000, maxDirect + 1}[(s+n)%4]
+			msgs = append(msgs, fmt.Appendf(nil, `{"s":%d,"n":%d,"x":"%s"}`, s, n, strings.Repeat("y", size)))
+		}
 		wg.Go(func() {
-			for n := range each {
-				// From a few bytes to more than the pipe takes at once, or than
-				// goes past the queue.
-				size := []int{1, 100, 5000, maxDirect + 1}[(s+n)%4]
-				if err := c.Send(t.Context(), fmt.Appendf(nil, `{"s":%d,"n":%d,"x":"%s"}`, s, n, strings.Repeat("y", size))); err != nil {
+			for _, msg := range msgs {
+				if err := c.Send(t.Context(), msg); err != nil {
 					t.Error(err)
 					return
 				}

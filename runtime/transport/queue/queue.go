@@ -22,7 +22,7 @@ type Queue struct {
 	last   bool          // no more after what is queued
 	busy   bool          // the reader works on what it took, or somebody in its place
 	begun  bool          // Take was called
-	roused bool          // Take is to return, whether there is something or not
+	roused bool          // something is left to the reader: Take is to return
 	wake   chan struct{} // cap 1: there is something to take, or the end
 	space  chan struct{} // closed when messages were taken; nil if nobody waits
 }
@@ -110,7 +110,7 @@ func (q *Queue) Take() (msgs [][]byte, done bool) {
 func (q *Queue) Claim() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.busy || !q.begun || len(q.msgs) > 0 || q.last || q.closed != nil {
+	if q.busy || q.roused || !q.begun || len(q.msgs) > 0 || q.last || q.closed != nil {
 		return false
 	}
 	q.busy = true

@@ -139,6 +139,9 @@ func TestClaim(t *testing.T) {
 			t.Fatal("not claimed although nothing is there")
 		}
 		q.Yield(true)
+		if q.Claim() {
+			t.Error("claimed before the taker has come for what is left to him")
+		}
 		if got := <-taken; got != "[] false" { // roused
 			t.Error(got)
 		}
