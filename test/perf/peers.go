@@ -53,6 +53,7 @@ func stdioRows(ctx context.Context, t *table) (err error) {
 	}
 	programs := []*program{bridge, legacy, modern, pipe}
 	for _, p := range foreign {
+		p.program.share = foreignShare
 		programs = append(programs, p.program)
 	}
 	for _, p := range programs {

@@ -16,6 +16,8 @@ type program struct {
 	work func(ctx context.Context, n int) error
 	// conns are the connections that the request comes over [usualConns].
 	conns int
+	// share divides the requests of a round [1].
+	share int
 	// allocations reads how many there were since the process began, and
 	// how many of them reading them makes; nil: not known.
 	allocations func() (total, own float64, err error)
@@ -100,7 +102,7 @@ func (p *program) spent() (own, whole time.Duration, err error) {
 func cycle(ctx context.Context, programs []*program, rounds, n int) error {
 	for i := range rounds + 1 {
 		for _, p := range programs {
-			if err := p.run(ctx, n, i > 0); err != nil {
+			if err := p.run(ctx, n/max(p.share, 1), i > 0); err != nil {
 				return err
 			}
 		}

@@ -18,7 +18,7 @@ import (
 const (
 	// scanRuns are repeated; the least counts. There is no other program to
 	// compare with that the machine would disturb as much.
-	scanRuns = 100
+	scanRuns = 600
 	// scanBytes are read in each.
 	scanBytes = 1 << 20
 )
