@@ -28,25 +28,19 @@ func stdioRows(ctx context.Context, t *table) (err error) {
 	if err != nil {
 		return err
 	}
-	direct, err := f.child(roleDirect)
+	pipe, err := f.directPipe()
 	if err != nil {
 		return err
 	}
-	ours, err := f.sidecar(binary, "--stdio", "--", self, "-lines")
-	if err != nil {
-		return err
-	}
-	session, err := openSession(ctx, ours.addr)
+	ours, session, err := f.onStdio(binary)
 	if err != nil {
 		return err
 	}
 	var (
 		bridge = programOf("null bridge", null, legacyCall(null.addr, "", acceptBoth))
-		pipe   = programOf("direct pipe", direct, nil)
 		legacy = ours.program("legacy on stdio", legacyCall(ours.addr, session, acceptBoth))
 		modern = ours.program("modern on stdio", modernCall(ours.addr))
 	)
-	pipe.work = sendDirect(direct, bridgeConns)
 	foreign, err := startOthers(f, filepath.Dir(binary), self)
 	if err != nil {
 		return err
@@ -56,15 +50,11 @@ func stdioRows(ctx context.Context, t *table) (err error) {
 		p.program.share = foreignShare
 		programs = append(programs, p.program)
 	}
-	for _, p := range programs {
-		p.conns, p.tree = bridgeConns, true
-	}
-	if err := cycle(ctx, programs, stdioRounds, stdioRequests); err != nil {
+	if err := stdioCycle(ctx, programs); err != nil {
 		return err
 	}
 	legacy.against(bridge, t, "HTTP to stdio", passBar)
-	t.add(result{what: "HTTP to stdio against the pipe alone, both with the workload", figure: ratio(legacy.whole, pipe.whole), bar: pipeBar, unit: " ×",
-		detail: legacy.told() + "; " + pipe.name + " " + pipe.told()})
+	legacy.wholeAgainst(pipe, t, "HTTP to stdio against the pipe alone, both with the workload", pipeBar)
 	modern.against(legacy, t, "HTTP to stdio, a modern client against a legacy one", eraBar)
 	for _, p := range foreign {
 		t.add(result{what: p.name + " against ours, on stdio", figure: ratio(p.cost, legacy.cost), bar: p.least, atLeast: true, unit: " ×",

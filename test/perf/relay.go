@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 )
 
 // relayBar is that of streams which are copied over the agent's socket, where
@@ -21,16 +20,10 @@ func relayRows(ctx context.Context, t *table) (err error) {
 		return err
 	}
 	defer clean()
-	self, err := os.Executable()
+	pipe, err := f.directPipe()
 	if err != nil {
 		return err
 	}
-	direct, err := f.child(roleDirect)
-	if err != nil {
-		return err
-	}
-	pipe := programOf("direct pipe", direct, nil)
-	pipe.work = sendDirect(direct, bridgeConns)
 	programs := []*program{pipe}
 	for _, way := range []struct {
 		name string
@@ -39,26 +32,17 @@ func relayRows(ctx context.Context, t *table) (err error) {
 		{"pipes passed", nil},
 		{"streams relayed", []string{"--test-relay"}},
 	} {
-		ours, err := f.sidecar(binary, append(way.args, "--stdio", "--", self, "-lines")...)
-		if err != nil {
-			return err
-		}
-		session, err := openSession(ctx, ours.addr)
+		ours, session, err := f.onStdio(binary, way.args...)
 		if err != nil {
 			return err
 		}
 		programs = append(programs, ours.program(way.name, legacyCall(ours.addr, session, acceptBoth)))
 	}
-	for _, p := range programs {
-		p.conns, p.tree = bridgeConns, true
-	}
-	if err := cycle(ctx, programs, stdioRounds, stdioRequests); err != nil {
+	if err := stdioCycle(ctx, programs); err != nil {
 		return err
 	}
 	passed, relayed := programs[1], programs[2]
-	t.add(result{what: "HTTP to stdio over the relay against the pipe alone, both with the workload", figure: ratio(relayed.whole, pipe.whole), bar: relayBar, unit: " ×",
-		detail: relayed.told() + "; " + pipe.name + " " + pipe.told()})
-	t.add(result{what: "HTTP to stdio, streams relayed against pipes passed, both with the workload", figure: ratio(relayed.whole, passed.whole), bar: relayBar / pipeBar, unit: " ×",
-		detail: relayed.told() + "; " + passed.name + " " + passed.told()})
+	relayed.wholeAgainst(pipe, t, "HTTP to stdio over the relay against the pipe alone, both with the workload", relayBar)
+	relayed.wholeAgainst(passed, t, "HTTP to stdio, streams relayed against pipes passed, both with the workload", relayBar/pipeBar)
 	return nil
 }
