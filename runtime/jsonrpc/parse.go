@@ -1,7 +1,6 @@
 package jsonrpc
 
 import (
-	"bytes"
 	"errors"
 	"strconv"
 	"sync"
@@ -18,7 +17,7 @@ import (
 func Parse(data []byte, policy strictjson.Policy) (*Message, error) {
 	p := parsers.Get().(*parser)
 	defer p.release()
-	p.msg = &Message{Raw: bytes.Trim(data, " \t\r\n")}
+	p.msg = &Message{Raw: strictjson.Trim(data)}
 	if err := strictjson.ScanVisit(p.msg.Raw, policy, p); err != nil {
 		if strictjson.IsGrammar(err) {
 			return nil, &ParseError{Code: CodeParse, Message: "body is not valid JSON", cause: err}

@@ -1,7 +1,5 @@
 package strictjson
 
-import "bytes"
-
 // members calls yield for each member of a JSON object with the raw name and
 // the offsets of name and value, until it returns false. It returns false when
 // data is not one object as far as it was read.
@@ -96,7 +94,7 @@ func Elements(array []byte, yield func(value []byte) bool) bool {
 // String decodes a raw JSON string; ok is false for any other value. Unpaired
 // surrogates become U+FFFD.
 func String(raw []byte) (text string, ok bool) {
-	raw = bytes.Trim(raw, space)
+	raw = Trim(raw)
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
 	}
@@ -111,18 +109,22 @@ func IsObject(raw []byte) bool { return first(raw) == '{' }
 func IsArray(raw []byte) bool { return first(raw) == '[' }
 
 // IsNull reports whether raw is null.
-func IsNull(raw []byte) bool { return string(bytes.Trim(raw, space)) == "null" }
+func IsNull(raw []byte) bool { return string(Trim(raw)) == "null" }
 
-// space is JSON's whitespace.
-const space = " \t\r\n"
+// Trim returns raw without the whitespace around it.
+func Trim(raw []byte) []byte {
+	for len(raw) > 0 && isSpace(raw[0]) {
+		raw = raw[1:]
+	}
+	for len(raw) > 0 && isSpace(raw[len(raw)-1]) {
+		raw = raw[:len(raw)-1]
+	}
+	return raw
+}
 
 func first(raw []byte) byte {
-	for _, c := range raw {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c
-		}
+	if at := skipSpace(raw, 0); at < len(raw) {
+		return raw[at]
 	}
 	return 0
 }

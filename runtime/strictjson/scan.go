@@ -73,11 +73,12 @@ func (s *scanner) release() {
 // run walks the tokens. depth counts the open frames.
 func (s *scanner) run(data []byte, policy Policy, v Visitor) error {
 	s.reader.reset(data)
+	shallow := policy == FromWorkload && bytes.Count(data, []byte("{"))+bytes.Count(data, []byte("[")) <= MaxDepth
 	depth, end := 0, 0
 	for {
 		var start int
-		switch kind := peek(data, end); kind {
-		case '{', '[':
+		switch kind := peek(data, end); {
+		case (kind == '{' || kind == '[') && !(shallow && s.passes(policy, depth)):
 			if depth == MaxDepth {
 				return &Error{Kind: ErrDepth, Offset: int64(end)}
 			}
@@ -91,7 +92,7 @@ func (s *scanner) run(data []byte, policy Policy, v Visitor) error {
 			depth++
 			s.deepest = max(s.deepest, depth)
 			continue
-		case '}', ']':
+		case kind == '}' || kind == ']':
 			if _, err := s.dec.ReadToken(); err != nil {
 				return grammar(err)
 			}
@@ -138,6 +139,12 @@ func (s *scanner) unique(policy Policy, depth int) bool {
 	return nameIs(name, "_meta") || nameIs(name, "inputRequests")
 }
 
+// passes reports whether nothing is looked for in an object or array that opens
+// at depth: it is read in one go.
+func (s *scanner) passes(policy Policy, depth int) bool {
+	return depth >= 2 && !s.unique(policy, depth)
+}
+
 // name takes a member name of f, which ends at end.
 func (s *scanner) name(f *frame, raw, data []byte, end int, policy Policy) error {
 	f.name, f.inName = raw, false
@@ -162,8 +169,8 @@ func (s *scanner) tell(v Visitor, depth int, value []byte) {
 
 // atEnd checks that nothing but whitespace follows the value.
 func atEnd(data []byte, end int) error {
-	if rest := bytes.TrimLeft(data[end:], space); len(rest) > 0 {
-		return &Error{Kind: ErrGrammar, Offset: int64(len(data) - len(rest)), Detail: "text after the value"}
+	if end = skipSpace(data, end); end < len(data) {
+		return &Error{Kind: ErrGrammar, Offset: int64(end), Detail: "text after the value"}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"runtime"
 	"strings"
 	"testing"
@@ -44,6 +45,9 @@ func TestScan(t *testing.T) {
 		"an unpaired surrogate in a name":     {text: `{"\ud83d":1}`},
 		"as deep as allowed":                  {text: nest("[", "1", "]", strictjson.MaxDepth)},
 		"one level too deep":                  {text: nest("[", "", "]", strictjson.MaxDepth+1), client: strictjson.ErrDepth, workload: strictjson.ErrDepth},
+		"too deep where nothing is read":      {text: `{"result":{"x":` + nest("[", "", "]", strictjson.MaxDepth-1) + `}}`, client: strictjson.ErrDepth, workload: strictjson.ErrDepth},
+		"broken where nothing is read":        {text: `{"result":{"x":[{"a":}]}}`, client: strictjson.ErrGrammar, workload: strictjson.ErrGrammar},
+		"cut off where nothing is read":       {text: `{"result":{"x":[{"a":1`, client: strictjson.ErrGrammar, workload: strictjson.ErrGrammar},
 		"objects too deep":                    {text: nest(`{"a":`, "1", "}", strictjson.MaxDepth+1), client: strictjson.ErrDepth, workload: strictjson.ErrDepth},
 		"a repeated name":                     {text: `{"a":1,"a":2}`, client: strictjson.ErrDuplicate, workload: strictjson.ErrDuplicate},
 		"a name repeated in escapes":          {text: `{"a":1,"\u0061":2}`, client: strictjson.ErrDuplicate, workload: strictjson.ErrDuplicate},
@@ -84,22 +88,19 @@ type seen map[string]string
 func (s seen) Member(parent, name, value []byte) { s[string(parent)+"/"+string(name)] = string(value) }
 
 func TestScanShowsTheOuterMembers(t *testing.T) {
-	text := []byte(` {"id" : 7, "para\u006ds": { "name":"x", "_meta" :{"a":{"b":1}} }, "list":[{"no":1}]} `)
-	got := seen{}
-	if err := strictjson.ScanVisit(text, strictjson.FromClient, got); err != nil {
-		t.Fatal(err)
-	}
+	text := []byte(` {"id" : 7, "para\u006ds": { "name":"x", "_meta" :{"a":{"b":1}}, "more": [ {"c":2} ] }, "list":[{"no":1}]} `)
 	want := seen{
-		"/id": "7", "/params": `{ "name":"x", "_meta" :{"a":{"b":1}} }`, "/list": `[{"no":1}]`,
-		"params/name": `"x"`, "params/_meta": `{"a":{"b":1}}`,
+		"/id": "7", "/params": `{ "name":"x", "_meta" :{"a":{"b":1}}, "more": [ {"c":2} ] }`, "/list": `[{"no":1}]`,
+		"params/name": `"x"`, "params/_meta": `{"a":{"b":1}}`, "params/more": `[ {"c":2} ]`,
 	}
-	for k, v := range want {
-		if got[k] != v {
-			t.Errorf("%s: got %q, want %q", k, got[k], v)
+	for _, policy := range []strictjson.Policy{strictjson.FromClient, strictjson.FromWorkload} {
+		got := seen{}
+		if err := strictjson.ScanVisit(text, policy, got); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("got %d members, want %d: %v", len(got), len(want), got)
+		if !maps.Equal(got, want) {
+			t.Errorf("policy %d: got %v, want %v", policy, got, want)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/fairlead-dev/fairlead/runtime/salvage"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
 // Sizes of the reader's buffers, in bytes.
@@ -122,7 +123,7 @@ func (r *Reader) trim(line []byte) []byte {
 		r.begun = true
 		line = bytes.TrimPrefix(line, bom)
 	}
-	return bytes.Trim(line, " \t\r")
+	return strictjson.Trim(line)
 }
 
 func head(a, b []byte) []byte {
