@@ -15,22 +15,38 @@ import (
 // message (W1.1, W1.2, W1.6, R7) or JSON that the policy refuses. A batch is
 // refused here; see IsBatch.
 func Parse(data []byte, policy strictjson.Policy) (*Message, error) {
+	m := new(Message)
+	if err := ParseTo(m, data, policy); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// ParseTo is Parse into a Message of the caller's, which means nothing after an
+// error.
+func ParseTo(m *Message, data []byte, policy strictjson.Policy) error {
 	p := parsers.Get().(*parser)
 	defer p.release()
-	p.msg = &Message{Raw: strictjson.Trim(data)}
+	err := p.parse(data, policy)
+	*m = p.msg
+	return err
+}
+
+func (p *parser) parse(data []byte, policy strictjson.Policy) error {
+	p.msg.Raw = strictjson.Trim(data)
 	if err := strictjson.ScanVisit(p.msg.Raw, policy, p); err != nil {
 		if strictjson.IsGrammar(err) {
-			return nil, &ParseError{Code: CodeParse, Message: "body is not valid JSON", cause: err}
+			return &ParseError{Code: CodeParse, Message: "body is not valid JSON", cause: err}
 		}
-		return nil, &ParseError{Code: CodeInvalidRequest, Message: "message refused: " + refused(err), ID: RecoverID(data), cause: err}
+		return &ParseError{Code: CodeInvalidRequest, Message: "message refused: " + refused(err), ID: RecoverID(data), cause: err}
 	}
 	if !strictjson.IsObject(p.msg.Raw) {
-		return nil, &ParseError{Code: CodeInvalidRequest, Message: "message is not a JSON object"}
+		return &ParseError{Code: CodeInvalidRequest, Message: "message is not a JSON object"}
 	}
 	if text := p.shape(); text != "" {
-		return nil, &ParseError{Code: CodeInvalidRequest, Message: text, ID: p.msg.ID}
+		return &ParseError{Code: CodeInvalidRequest, Message: text, ID: p.msg.ID}
 	}
-	return p.msg, nil
+	return nil
 }
 
 // refused says what the policy does not take, in words of its own: nothing of
@@ -48,7 +64,7 @@ var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 // parser collects the envelope while it is scanned.
 type parser struct {
-	msg                                   *Message
+	msg                                   Message
 	version, id, method, params, errValue []byte
 	result                                []byte
 	paramsMeta, resultMeta                []byte
@@ -102,7 +118,7 @@ func (p *parser) Member(parent, name, value []byte) {
 
 // shape decides what the members make together; it returns what is wrong.
 func (p *parser) shape() string {
-	m := p.msg
+	m := &p.msg
 	nullID := strictjson.IsNull(p.id)
 	if p.id != nil && !nullID {
 		var ok bool
@@ -145,7 +161,7 @@ func (p *parser) shape() string {
 
 // call shapes a request or a notification.
 func (p *parser) call(nullID bool) string {
-	m := p.msg
+	m := &p.msg
 	if p.result != nil || p.errValue != nil {
 		return "message has both method and result or error"
 	}

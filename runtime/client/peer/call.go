@@ -60,8 +60,13 @@ type Call struct {
 	task   string // whose result it waits for; empty for none
 	quiet  bool
 	aside  bool
+	inline bool
 	given  []byte // Request.Params
+	out    Outgoing
 	box    mailbox
+	asked  bool // the server has asked something that belongs to it; Peer.mu
+	alone  bool // nothing is left to forget; its own goroutine's
+
 	stop   context.CancelCauseFunc // inline links: ends Send
 	over   atomic.Bool
 	lasts  atomic.Bool // its token is good after the answer
@@ -85,7 +90,7 @@ var errAnswered = errors.New("peer: answered on another stream")
 // ctx. When ctx ends first the server is told (W19.1) and a late answer is
 // dropped; initialize is never cancelled (W4.10).
 func (p *Peer) Call(ctx context.Context, req Request) (Answer, error) {
-	c, params, err := p.begin(req)
+	c, params, err := p.begin(&req)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -94,7 +99,7 @@ func (p *Peer) Call(ctx context.Context, req Request) (Answer, error) {
 	if p.send != nil {
 		a, err = p.sent(ctx, c, req, params)
 	} else {
-		a, err = p.exchange(ctx, c, req, params)
+		a, err = p.exchange(ctx, c, &req, params)
 	}
 	if req.Lasting && err == nil && a.Err == nil && p.last(c) {
 		a.Call = c
@@ -103,8 +108,9 @@ func (p *Peer) Call(ctx context.Context, req Request) (Answer, error) {
 }
 
 // exchange sends a call that has begun and waits for its answer.
-func (p *Peer) exchange(ctx context.Context, c *Call, req Request, params []byte) (a Answer, err error) {
-	out := &Outgoing{
+func (p *Peer) exchange(ctx context.Context, c *Call, req *Request, params []byte) (a Answer, err error) {
+	out := &c.out
+	*out = Outgoing{
 		Raw:      jsonrpc.EncodeRequest(c.wireID(), req.Method, params),
 		Kind:     jsonrpc.KindRequest,
 		ID:       c.id,
@@ -113,7 +119,7 @@ func (p *Peer) exchange(ctx context.Context, c *Call, req Request, params []byte
 		Name:     req.Name,
 		Fields:   req.Fields,
 	}
-	if p.link.Inline() {
+	if c.inline {
 		a, err = p.inline(ctx, c, out)
 	} else if err = p.link.Send(ctx, out); err == nil {
 		a, err = p.await(ctx, c, out)
@@ -127,9 +133,10 @@ func (p *Peer) exchange(ctx context.Context, c *Call, req Request, params []byte
 }
 
 // begin registers the call and makes its params.
-func (p *Peer) begin(req Request) (*Call, []byte, error) {
-	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, aside: req.Aside, given: req.Params, box: mailbox{budget: p.cfg.Budget}}
-	if !p.link.Inline() {
+func (p *Peer) begin(req *Request) (*Call, []byte, error) {
+	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, aside: req.Aside, inline: p.link.Inline(), given: req.Params}
+	c.box.budget = p.cfg.Budget
+	if !c.inline {
 		c.box.ready = make(chan struct{}, 1)
 	}
 	if req.Method == mcp.MethodTasksResult {
@@ -160,7 +167,7 @@ func (p *Peer) begin(req Request) (*Call, []byte, error) {
 
 // params applies the edits and puts our own progress token, which is the id,
 // in place of the caller's (B11.4).
-func (c *Call) params(req Request) ([]byte, error) {
+func (c *Call) params(req *Request) ([]byte, error) {
 	edits := req.Edits
 	if req.Token != nil {
 		c.token = req.Token
@@ -181,6 +188,9 @@ func (c *Call) params(req Request) ([]byte, error) {
 // go on where the call was refused: the task has not ended with it.
 func (p *Peer) forget(c *Call, refused bool) {
 	c.over.Store(true)
+	if c.alone {
+		return
+	}
 	c.box.close()
 	p.mu.Lock()
 	var orphans []*reverseCall
@@ -202,12 +212,13 @@ func (p *Peer) await(ctx context.Context, c *Call, out *Outgoing) (Answer, error
 	for {
 		select {
 		case <-c.box.ready:
-			notes, answer := c.box.take()
+			notes, end, over := c.box.take()
 			for _, m := range notes {
 				p.notifyCall(m, c)
 			}
-			if answer != nil {
-				return answer.result()
+			if over {
+				c.alone = end.alone
+				return end.answer, end.err
 			}
 		case <-ctx.Done():
 			p.cancelled(ctx, c, out)
@@ -225,12 +236,12 @@ func (p *Peer) inline(ctx context.Context, c *Call, out *Outgoing) (Answer, erro
 	c.mu.Unlock()
 	out.Deliver = func(raw []byte) bool { return p.deliver(raw, c) }
 	err := p.link.Send(ctx, out)
-	notes, answer := c.box.take()
+	notes, end, over := c.box.take()
 	for _, m := range notes {
 		p.notifyCall(m, c)
 	}
-	if answer != nil {
-		return answer.result()
+	if over {
+		return end.answer, end.err
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		p.cancelled(ctx, c, out)
@@ -247,6 +258,9 @@ func (c *Call) settle(s settled) bool {
 	if !c.box.settle(s) {
 		return false
 	}
+	if !c.inline {
+		return true
+	}
 	c.mu.Lock()
 	stop := c.stop
 	c.mu.Unlock()
@@ -254,13 +268,6 @@ func (c *Call) settle(s settled) bool {
 		stop(errAnswered)
 	}
 	return true
-}
-
-func (s *settled) result() (Answer, error) {
-	if s.err != nil {
-		return Answer{}, s.err
-	}
-	return Answer{Result: s.msg.Result, Err: s.msg.Err, Meta: s.msg.Meta}, nil
 }
 
 // cancelled tells the server that nobody waits any more. It never blocks the

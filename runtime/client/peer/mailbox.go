@@ -19,25 +19,28 @@ type mailbox struct {
 	ready  chan struct{} // cap 1; nil where nobody waits for it
 	budget Budget        // may be nil
 
-	mu      sync.Mutex
-	notes   []*jsonrpc.Message
-	bytes   int
-	answer  *settled // nil, or settled
-	settled settled
+	mu    sync.Mutex
+	notes []*jsonrpc.Message
+	bytes int
+	over  bool // end is set; nothing is added any more
+	end   settled
 }
 
 // settled is how a call ended: an answer, or why there is none.
 type settled struct {
-	msg *jsonrpc.Message
-	err error
+	answer Answer
+	err    error
+	// alone: the table of calls has forgotten it, and the server asks nothing
+	// that belongs to it.
+	alone bool
 }
 
-// note adds a notification; it reports false when the answer is already in.
+// note adds a notification; it reports false when the call is over.
 // dropped is the number of notifications that had to go.
 func (b *mailbox) note(m *jsonrpc.Message) (dropped int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.answer != nil {
+	if b.over {
 		return 0, false
 	}
 	for len(b.notes) > 0 && (len(b.notes) >= mailboxMessages || b.bytes+len(m.Raw) > mailboxBytes) {
@@ -66,36 +69,39 @@ func (b *mailbox) drop() {
 	release(b.budget, n)
 }
 
-// settle adds the answer; the first one wins.
+// settle adds the end; the first one wins.
 func (b *mailbox) settle(s settled) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.answer != nil {
+	if b.over {
 		return false
 	}
-	b.settled = s
-	b.answer = &b.settled
+	b.over, b.end = true, s
 	b.signal()
 	return true
 }
 
-func (b *mailbox) take() (notes []*jsonrpc.Message, answer *settled) {
+// take empties the mailbox. The end, if over, is the last that it takes.
+func (b *mailbox) take() (notes []*jsonrpc.Message, end settled, over bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	notes, answer = b.notes, b.answer
-	release(b.budget, b.bytes)
-	b.notes, b.bytes = nil, 0
-	return notes, answer
+	notes = b.notes
+	b.clear()
+	return notes, b.end, b.over
 }
 
 // close drops what nobody will read, now and later.
 func (b *mailbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.answer == nil {
-		b.settled.err = errCallOver
-		b.answer = &b.settled
+	if !b.over {
+		b.over, b.end.err = true, errCallOver
 	}
+	b.clear()
+}
+
+// clear takes the notifications out; mu is held.
+func (b *mailbox) clear() {
 	release(b.budget, b.bytes)
 	b.notes, b.bytes = nil, 0
 }

@@ -14,7 +14,7 @@ func ourID(raw string) (id int64, isString, ok bool) {
 		raw, isString = raw[1:len(raw)-1], true
 	}
 	id, err := strconv.ParseInt(raw, 10, 64)
-	if err != nil || id < 1 || strconv.FormatInt(id, 10) != raw {
+	if err != nil || id < 1 || raw[0] < '1' { // as we spell it: no sign, no zero in front
 		return 0, isString, false
 	}
 	return id, isString, true

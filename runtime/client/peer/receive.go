@@ -28,42 +28,45 @@ func (p *Peer) deliver(raw []byte, via *Call) (answered bool) {
 }
 
 func (p *Peer) one(raw []byte, via *Call) (answered bool) {
-	m, err := jsonrpc.Parse(raw, strictjson.FromWorkload)
-	if err != nil {
+	var read jsonrpc.Message
+	if err := jsonrpc.ParseTo(&read, raw, strictjson.FromWorkload); err != nil {
 		what := salvage.Bytes(raw)
 		if what.Object && !isGrammar(err) && !meant(raw, what) {
 			what = salvage.Peek{} // JSON, but no attempt at a message: a log line
 		}
 		return p.broken(what, raw, &Failure{Reason: BadResponse, Err: err}, via)
 	}
+	if read.Kind == jsonrpc.KindResponse {
+		return p.answer(&read, via)
+	}
+	m := read // others keep it
 	switch m.Kind {
-	case jsonrpc.KindResponse:
-		return p.answer(m, via)
 	case jsonrpc.KindRequest:
 		if p.mute.Load() {
 			p.cfg.Hooks.dropped(DropReverse)
 			return false
 		}
-		p.request(m, p.owner(m, via), via != nil)
+		p.request(&m, p.owner(&m, via), via != nil)
 	case jsonrpc.KindNotification:
-		p.notification(m, via)
+		p.notification(&m, via)
 	}
 	return false
 }
 
 // answer resolves the call that m answers.
 func (p *Peer) answer(m *jsonrpc.Message, via *Call) (answered bool) {
+	s := settled{answer: Answer{Result: m.Result, Err: m.Err, Meta: m.Meta}}
 	if m.ID.IsZero() {
 		// The server could not read what it answers to.
-		return p.settleSole(settled{msg: m}, via, DropUnknownID)
+		return p.settleSole(s, via, DropUnknownID)
 	}
 	id, isString, ok := ourID(m.ID.String())
 	if !ok {
 		p.cfg.Hooks.dropped(DropUnknownID)
 		return false
 	}
-	c, minted := p.claim(id)
-	if c == nil || !c.settle(settled{msg: m}) {
+	c, minted := p.claim(id, &s)
+	if c == nil || !c.settle(s) {
 		drop := DropUnknownID
 		if minted {
 			drop = DropLate
@@ -102,8 +105,9 @@ func (p *Peer) broken(what salvage.Peek, begin []byte, f *Failure, via *Call) (a
 		return false
 	}
 	if id, _, ok := ourID(what.ID); ok {
-		c, _ := p.claim(id)
-		return c != nil && c.settle(settled{err: f}) && c == via
+		s := settled{err: f}
+		c, _ := p.claim(id, &s)
+		return c != nil && c.settle(s) && c == via
 	}
 	return p.settleSole(settled{err: f}, via, "")
 }
@@ -116,7 +120,7 @@ func (p *Peer) settleSole(s settled, via *Call, otherwise Drop) (answered bool) 
 		c = p.sole(func(c *Call) bool { return !c.aside })
 	}
 	if c != nil {
-		p.claim(c.id)
+		p.claim(c.id, &s)
 		if c.settle(s) {
 			return c == via
 		}
@@ -127,13 +131,16 @@ func (p *Peer) settleSole(s settled, via *Call, otherwise Drop) (answered bool) 
 	return false
 }
 
-// claim takes a call out of the table, so that it is answered once and counts
-// as ended from here on; minted says whether we ever made that id.
-func (p *Peer) claim(id int64) (c *Call, minted bool) {
+// claim takes a call out of the table, so that it is settled once, with s, and
+// counts as ended from here on; minted says whether we ever made that id.
+func (p *Peer) claim(id int64, s *settled) (c *Call, minted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c = p.pending[id]
-	delete(p.pending, id)
+	if c = p.pending[id]; c != nil {
+		delete(p.pending, id)
+		p.touch()
+		s.alone = !c.asked
+	}
 	return c, id <= p.next
 }
 

@@ -77,6 +77,9 @@ func (p *Peer) admit(id jsonrpc.ID, r *reverseCall) *jsonrpc.Error {
 		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight")
 	}
 	p.reverse[id] = r
+	if r.call != nil {
+		r.call.asked = true
+	}
 	return nil
 }
 
@@ -104,8 +107,9 @@ func (p *Peer) withdraw(m *jsonrpc.Message) {
 func (p *Peer) withdrawn(m *jsonrpc.Message) {
 	raw, _ := strictjson.Get(m.Params, "requestId")
 	if c := p.byID(raw); c != nil && c.method == mcp.MethodListen {
-		p.claim(c.id)
-		c.settle(settled{err: &Failure{Reason: StreamLost, Err: ErrWithdrawn}})
+		s := settled{err: &Failure{Reason: StreamLost, Err: ErrWithdrawn}}
+		p.claim(c.id, &s)
+		c.settle(s)
 		return
 	}
 	id, ok := jsonrpc.ParseID(raw)

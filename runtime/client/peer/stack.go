@@ -32,7 +32,10 @@ func (p *Peer) negotiated(revision string) {
 	p.mu.Unlock()
 }
 
-func (c *Call) wireID() jsonrpc.ID { return jsonrpc.RawID(strconv.FormatInt(c.id, 10)) }
+func (c *Call) wireID() jsonrpc.ID {
+	var digits [20]byte
+	return jsonrpc.RawID(string(strconv.AppendInt(digits[:0], c.id, 10)))
+}
 
 // parent is the id of the call that a message of the server belongs to.
 func parent(c *Call) jsonrpc.ID {
@@ -57,7 +60,7 @@ func (p *Peer) sent(ctx context.Context, c *Call, req Request, params []byte) (A
 		}
 		used = true
 		var err error
-		if answer, err = p.exchange(ctx, c, req, m.Params); err != nil {
+		if answer, err = p.exchange(ctx, c, &req, m.Params); err != nil {
 			return unsent(err)
 		}
 		return jsonrpc.Outcome{Result: answer.Result, Err: answer.Err}
