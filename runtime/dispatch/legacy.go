@@ -193,7 +193,6 @@ func (l *Legacy) take(m *jsonrpc.Message) {
 	}
 	switch m.Method {
 	case mcp.NotifyInitialized: // R9
-	case mcp.NotifyProgress: // of our own requests: they carry no clock
 	case mcp.NotifyCancelled:
 		l.cancel(m)
 	default:

@@ -79,7 +79,7 @@ type noticeEntry struct {
 
 // OnNotification takes a notification of legacy clients, such as
 // notifications/roots/list_changed. What the front consumes itself
-// (initialized, cancelled, progress) does not come here. The handler must be
+// (initialized, cancelled) does not come here. The handler must be
 // quick: the client's next message may wait for it. It returns ErrDuplicate for
 // a second handler.
 func (s *Server) OnNotification(method string, h func(ctx context.Context, session dispatch.Session, params json.RawMessage)) error {

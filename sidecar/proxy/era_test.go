@@ -73,6 +73,9 @@ func TestTheEnvelopeStaysOnTheClientsLeg(t *testing.T) { // B5.1, B5.3, P14, R7
 			}
 		})
 	}
+	if got := saw([]byte(m.call("prompts/get", `{"name":"p","arguments":null}`))); !strings.HasSuffix(got, `"params":{"name":"p"}}`) {
+		t.Errorf("a prompt without arguments: the workload saw %s", got)
+	}
 	if got := saw([]byte(m.call("prompts/list", ""))); !strings.HasSuffix(got, `"method":"prompts/list"}`) {
 		t.Errorf("a list without a cursor: the workload saw %s", got)
 	}
@@ -227,12 +230,12 @@ func TestProgressForTheOldestRevisionHasNoMessage(t *testing.T) { // B11.4
 	}
 }
 
-func TestStructuredContentForOldRevisions(t *testing.T) { // R8
+func TestStructuredContentForOldRevisions(t *testing.T) { // R8, B14.2
 	r := serve(t, plain(script{"tools/call": {`{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"image"} ],"structuredContent":{"n":1.0}}}`}}))
 	const image = `{"content":[{"type":"image"} `
 	for revision, want := range map[string]string{
-		"2024-11-05": image + `,{"type":"text","text":"{\"n\":1.0}"}],"structuredContent":{"n":1.0}}`,
-		"2025-03-26": image + `,{"type":"text","text":"{\"n\":1.0}"}],"structuredContent":{"n":1.0}}`,
+		"2024-11-05": image + `,{"type":"text","text":"{\"n\":1.0}"}]}`,
+		"2025-03-26": image + `,{"type":"text","text":"{\"n\":1.0}"}]}`,
 		"2025-06-18": image + `],"structuredContent":{"n":1.0}}`,
 	} {
 		c, _ := r.initialize(revision, "{}")

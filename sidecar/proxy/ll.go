@@ -6,6 +6,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
+	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/runtime/task"
 	"github.com/fairlead-dev/fairlead/runtime/task/endpoint"
 )
@@ -34,6 +35,9 @@ func (p *Proxy) llCall(ctx context.Context, x *dispatch.Exchange, state *session
 	if capTaskCalls.Declared(state.leg.Init().Capabilities) {
 		how = state.augment(r)
 	}
+	if w := state.speaks.Load(); r.Method == mcp.MethodComplete && w != nil && !w.CompletionContext {
+		r.Edits = append(r.Edits, strictjson.Delete("context")) // B11.9
+	}
 	answer, err := p.callTool(ctx, state.leg, r, how)
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err))
@@ -42,7 +46,7 @@ func (p *Proxy) llCall(ctx context.Context, x *dispatch.Exchange, state *session
 		return dispatch.Fail(toLegacy(x.Profile(), answer.Err))
 	}
 	if isList(r.Method) {
-		return p.page(ctx, x, state.leg, r, answer.Result)
+		return state.said(r.Method, p.page(ctx, x, state.leg, r, answer.Result))
 	}
-	return p.result(x.Profile(), r.Method, answer.Result)
+	return state.said(r.Method, p.result(x.Profile(), r.Method, answer.Result))
 }

@@ -37,8 +37,11 @@ func (p *Proxy) llOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 		return dispatch.Fail(failed(ctx, err))
 	}
 	state.leg = leg
-	s.SetValue(state)
 	in := leg.Init()
+	if w, ok := mcp.Lookup(in.Revision); ok {
+		state.speaks.Store(&w)
+	}
+	s.SetValue(state)
 	p.mayLinger(in.Capabilities)
 	return p.result(x.Profile(), mcp.MethodInitialize, in.Raw, append(p.initResultEdits(x, s, in), p.identify(in)...)...)
 }
@@ -95,12 +98,21 @@ func (p *Proxy) ownInfo() []byte {
 }
 
 // llNotify passes a notification on: to a leg of its own everything goes
-// (section 13), but what speaks of tasks.
+// (section 13), progress of the workload's requests under its own token
+// (B9.2), but what speaks of tasks.
 func (p *Proxy) llNotify(ctx context.Context, state *session, n *jsonrpc.Message) {
 	if n.Method == mcp.NotifyTaskStatus {
 		return
 	}
-	if state.leg.Notify(ctx, n.Method, n.Params) != nil {
+	params := n.Params
+	if w := state.speaks.Load(); n.Method == mcp.NotifyProgress && w != nil && !w.ProgressMessage {
+		bare, err := strictjson.Splice(params, strictjson.Delete("message")) // B11.4
+		if err != nil {
+			return // it names no request
+		}
+		params = bare
+	}
+	if state.leg.Notify(ctx, n.Method, params) != nil {
 		p.lossy(LossyNotification)
 	}
 }

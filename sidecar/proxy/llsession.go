@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"sync/atomic"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
@@ -19,6 +20,9 @@ type session struct {
 	p   *Proxy
 	s   dispatch.Session
 	leg upstream.Leg
+	// speaks is the workload's revision, nil before it is known: it may ask
+	// before its handshake has come to us.
+	speaks atomic.Pointer[mcp.Profile]
 }
 
 // exchange is the client request that a call of the workload belongs to.
@@ -33,9 +37,14 @@ func exchange(in peer.Incoming) *dispatch.Exchange {
 // Request implements peer.Handler: the client is asked on the stream of the
 // request it belongs to, else on one of the session's own (B6.3).
 func (s *session) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.Error) {
-	params := reverseParams(in.Msg)
+	params, answer, bad := s.asks(in.Msg)
+	switch {
+	case bad != nil, answer != nil:
+		s.p.lossy(LossyReverse)
+		return answer, bad
+	}
 	if t := taskOf(in); t != nil {
-		return t.ask(ctx, in.Msg.Method, params)
+		return s.answers(in.Msg.Method, t.ask(ctx, in.Msg.Method, params))
 	}
 	var o dispatch.Outcome
 	if x := exchange(in); x != nil {
@@ -49,7 +58,7 @@ func (s *session) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonr
 			s.p.lossy(LossyReverse)
 		}
 	}
-	return o.Result, o.Err
+	return s.answers(in.Msg.Method, o)
 }
 
 // reverseParams are the params of a request of the workload without what is

@@ -30,13 +30,12 @@ func taskOf(in peer.Incoming) *sessionTask {
 // ask puts a question of the workload to the client: on the stream of a
 // tasks/result (B12.4). What the client did not declare is refused, as on any
 // other request.
-func (t *sessionTask) ask(ctx context.Context, method string, params []byte) ([]byte, *jsonrpc.Error) {
+func (t *sessionTask) ask(ctx context.Context, method string, params []byte) dispatch.Outcome {
 	if bad := dispatch.MayCall(t.x.Profile(), t.x.ClientCapabilities(), method, params); bad != nil {
 		t.session.p.lossy(LossyReverse)
-		return nil, bad
+		return dispatch.Fail(bad)
 	}
-	o := taskAsk(ctx, t.h, "input", method, params)
-	return o.Result, o.Err
+	return taskAsk(ctx, t.h, "input", method, params)
 }
 
 // tell passes progress and logs on.

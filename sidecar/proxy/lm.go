@@ -110,19 +110,15 @@ func (s *lmSession) errand(x *dispatch.Exchange) (*errand, error) {
 		edits = append(edits, strictjson.Delete("_meta", mcp.MetaLogLevel))
 	}
 	token := x.ProgressToken()
-	if token == nil {
-		edits = append(edits, strictjson.Delete("_meta", mcp.MetaProgressToken))
-	}
+	edits = append(edits, untold(x.Msg.Meta, token != nil)...)
 	params := x.Msg.Params
 	if params == nil {
 		params = []byte(`{}`)
 	}
 	if x.Msg.Method == mcp.MethodToolsCall {
 		edits = append(edits, strictjson.Delete("task")) // ours, or W35.3: no tasks are offered
-		if arguments, ok := strictjson.Get(params, "arguments"); ok && strictjson.IsNull(arguments) {
-			edits = append(edits, strictjson.Set([]byte("{}"), "arguments")) // R7
-		}
 	}
+	edits = append(edits, nullArguments(x.Msg.Method, params)...)
 	if params, err = strictjson.Splice(params, edits...); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func TestADraftsDiscoverResult(t *testing.T) { // B1.6
 	}
 }
 
-func TestTheEnvelopeOfALegacyClient(t *testing.T) { // B4.9, B5.2, B12.1, W36.21
+func TestTheEnvelopeOfALegacyClient(t *testing.T) { // B4.9, B5.2, B5.4, B12.1, W36.21
 	r := serveAs(t, stateless(nil), upstream.EraModern)
 	for name, tc := range map[string]struct{ revision, in, want string }{
 		"nothing":                      {"2025-06-18", `{}`, `{}`},
@@ -57,7 +57,7 @@ func TestTheEnvelopeOfALegacyClient(t *testing.T) { // B4.9, B5.2, B12.1, W36.21
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := r.initialize(tc.revision, tc.in)
-			line := saw([]byte(c.call("tools/call", `{"name":"x","_meta":{"a.b/c":1.0,"io.modelcontextprotocol/logLevel":"debug"},"arguments":null,"task":{},"inputResponses":{},"requestState":"forged"}`)))
+			line := saw([]byte(c.call("tools/call", `{"name":"x","_meta":{"a.b/c":1.0,"io.modelcontextprotocol/logLevel":"debug","io.modelcontextprotocol/model-immediate-response":"w","progressToken":1e0},"arguments":null,"task":{},"inputResponses":{},"requestState":"forged"}`)))
 			got, _ := strictjson.Get([]byte(line), "params")
 			want := `{"name":"x","_meta":{"a.b/c":1.0,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":` + tc.want +
 				`,"io.modelcontextprotocol/clientInfo":{"name":"t","version":"0"}},"arguments":{}}`

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
 	"github.com/fairlead-dev/fairlead/sidecar/proxy/older"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
 )
 
 // lmResult gives a complete result of a modern workload to a legacy client:
@@ -23,13 +24,12 @@ func (p *Proxy) lmResult(ctx context.Context, x *dispatch.Exchange, s *lmSession
 	case mcp.MethodToolsCall:
 		wrapped = p.lmWrapped(ctx, s, e, raw)
 	}
-	edits := append(lmStrip(e.request.Method, raw), older.Result(s.profile, e.request.Method, raw, wrapped)...)
-	out := raw
-	if len(edits) > 0 {
-		var err error
-		if out, err = strictjson.Splice(raw, edits...); err != nil {
-			return badResponse()
-		}
+	out, ok := edited(raw, p.mended(e.request.Method, raw, repair.Options{AnySchemaRoot: true}))
+	if ok {
+		out, ok = edited(out, append(lmStrip(e.request.Method, out), older.Result(s.profile, e.request.Method, out, wrapped)...))
+	}
+	if !ok {
+		return badResponse()
 	}
 	if e.request.Method == mcp.MethodToolsList && p.offersTasks(s.profile) {
 		out = taskTools(out)

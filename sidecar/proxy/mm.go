@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -52,7 +53,8 @@ func (p *Proxy) mmAsk(ctx context.Context, x *dispatch.Exchange, conv upstream.C
 // mmErrand is the client's request as the workload gets it.
 func (p *Proxy) mmErrand(x *dispatch.Exchange, conv upstream.Conversation) (*errand, *jsonrpc.Error) {
 	params := x.Msg.Params
-	var edits []strictjson.Edit
+	token := x.ProgressToken()
+	edits := append(untold(x.Msg.Meta, token != nil), nullArguments(x.Msg.Method, params)...)
 	if state, sealed := stateOf(x); sealed {
 		inner, ok := p.unwrap(x, state)
 		if !ok {
@@ -85,10 +87,30 @@ func (p *Proxy) mmErrand(x *dispatch.Exchange, conv upstream.Conversation) (*err
 		request: peer.Request{
 			Method: x.Msg.Method,
 			Params: params,
-			Token:  x.ProgressToken(),
+			Token:  token,
 			Value:  &mmCall{p: p, x: x},
 		},
 	}, nil
+}
+
+// untold removes from a client's _meta what a modern workload is not told: the
+// key that died with legacy tasks (B5.4), and a progress token that none of
+// ours stands for. Workloads spell 1e2 as 100, which may be somebody else's
+// (B3.6).
+func untold(meta []byte, token bool) (edits []strictjson.Edit) {
+	drop := func(name string) {
+		if !bytes.Contains(meta, []byte(name)) {
+			return // the usual case, without a scan
+		}
+		if _, ok := strictjson.Get(meta, name); ok {
+			edits = append(edits, strictjson.Delete("_meta", name))
+		}
+	}
+	drop(mcp.MetaModelImmediateResponse)
+	if !token {
+		drop(mcp.MetaProgressToken)
+	}
+	return edits
 }
 
 // bareEnvelope is a client's _meta as our own requests for it carry it: without

@@ -40,7 +40,7 @@ func params(t *testing.T, line string) string {
 	return string(bare)
 }
 
-func TestModernRequestsPassAsTheyAre(t *testing.T) { // B0.2, B3.5, B5.2, B5.3, B11.12
+func TestModernRequestsPassAsTheyAre(t *testing.T) { // B0.2, B3.5, B3.6, B5.2, B5.3, B5.4, B11.12
 	r := serveAs(t, stateless(nil), upstream.EraModern)
 	m := r.modern()
 	for name, tc := range map[string]struct{ in, want string }{
@@ -48,6 +48,9 @@ func TestModernRequestsPassAsTheyAre(t *testing.T) { // B0.2, B3.5, B5.2, B5.3, 
 		"what only we may set goes":       {`{"name":"x","_meta":{"dev.fairlead/id":"forged","io.modelcontextprotocol/serverInfo":{"name":"f"}}}`, `{"name":"x","_meta":{}}`},
 		"answers without a state pass":    {`{"name":"x","inputResponses":{"k":{"action":"accept"}}}`, `{"name":"x","inputResponses":{"k":{"action":"accept"}},"_meta":{}}`},
 		"a progress token is our own":     {`{"name":"x","_meta":{"progressToken":"mine"}}`, `{"name":"x","_meta":{"progressToken":$OURS}}`},
+		"null arguments":                  {`{"name":"x","arguments":null}`, `{"name":"x","arguments":{},"_meta":{}}`},
+		"or none at all":                  {`{"name":"x","_meta":{"progressToken":1e0}}`, `{"name":"x","_meta":{}}`},
+		"what died with legacy tasks":     {`{"name":"x","_meta":{"io.modelcontextprotocol/model-immediate-response":"w","io.modelcontextprotocol/related-task":{"taskId":"t"}}}`, `{"name":"x","_meta":{}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := saw([]byte(m.call("tools/call", tc.in)))
@@ -99,6 +102,38 @@ func TestModernResultsPassAsTheyAre(t *testing.T) { // B5.6, B11.13, P14, W3.1, 
 	m.want("resources/list", ``, `{"resultType":"complete","resources":[],"ttlMs":0,"cacheScope":"private"}`)
 	if strings.Join(r.events.names, ",") != "a" {
 		t.Errorf("tools %v", r.events.names)
+	}
+}
+
+func TestRepairsOfModernWorkloads(t *testing.T) { // R4, R8, P14, B14.2, W24.8
+	r := serveAs(t, stateless(script{
+		"tools/call:none":       {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete"}}`},
+		"tools/call:null":       {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","content":null,"isError":null,"_meta":null}}`},
+		"tools/call:structured": {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","structuredContent":{"n":1.0,"x":null}}}`},
+		"tools/list":            {`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","tools":[{"name":"a","title":null,"inputSchema":{"x":null},"outputSchema":{"enum":[1.0]}}],"nextCursor":null,"ttlMs":0,"cacheScope":"private"}}`},
+	}), upstream.EraModern)
+	d, _ := r.initialize("2025-11-25", `{}`)
+	b, _ := r.initialize("2025-03-26", `{}`)
+	for name, c := range map[string]*client{"modern": r.modern(), "2025-11-25": d, "2025-03-26": b} {
+		for _, tc := range []struct{ tool, members string }{
+			{"none", `"content":[]`},
+			{"null", `"content":[]`},
+			{"structured", `"structuredContent":{"n":1.0,"x":null},"content":[{"type":"text","text":"{\"n\":1.0,\"x\":null}"}]`},
+		} {
+			want := `{` + tc.members + `}`
+			switch name {
+			case "modern":
+				want = `{"resultType":"complete",` + tc.members + `}`
+			case "2025-03-26":
+				want = strings.Replace(want, `"structuredContent":{"n":1.0,"x":null},`, "", 1)
+			}
+			if got := c.call("tools/call", `{"name":"`+tc.tool+`"}`); got != want {
+				t.Errorf("%s to %s:\ngot  %s\nwant %s", tc.tool, name, got, want)
+			}
+		}
+		if got := c.call("tools/list", ""); strings.Contains(got, `"title"`) || strings.Contains(got, "nextCursor") || !strings.Contains(got, `"inputSchema":{"x":null,"type":"object"}`) {
+			t.Errorf("a list to %s: %s", name, got)
+		}
 	}
 }
 
@@ -187,10 +222,10 @@ func TestLogsAndProgressOfModernCalls(t *testing.T) { // B11.1, B11.4, W23.5, W3
 		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":1.0}}`,
 		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
 		`{"jsonrpc":"2.0","id":"x","method":"ping"}`,
-		`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete"}}`,
+		`{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","content":[]}}`,
 	}}), upstream.EraModern)
 	res := r.modern().request("1", "tools/call", `{"name":"x","_meta":{"progressToken":"t","io.modelcontextprotocol/logLevel":"info"}}`).rest()
-	if want := []string{log, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1.0}}`, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}`}; strings.Join(res.messages, "\n") != strings.Join(want, "\n") {
+	if want := []string{log, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1.0}}`, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}`}; strings.Join(res.messages, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %s", strings.Join(res.messages, "\n"))
 	}
 	if res := r.modern().request("1", "tools/call", `{"name":"x","_meta":{"io.modelcontextprotocol/logLevel":"loud"}}`).rest(); !strings.Contains(res.messages[0], `"code":-32602`) { // W23.8

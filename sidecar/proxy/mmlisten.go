@@ -25,7 +25,9 @@ func (p *Proxy) mmListen(ctx context.Context, x *dispatch.Exchange, conv upstrea
 	if refused != nil {
 		return dispatch.Fail(refused)
 	}
-	params, err := strictjson.Splice(e.request.Params, more...)
+	// No progress belongs to a subscription (W33.9), so no token stands for the
+	// client's own.
+	params, err := strictjson.Splice(e.request.Params, append(more, strictjson.Delete("_meta", mcp.MetaProgressToken))...)
 	if err != nil {
 		return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "notifications must say what to listen to"))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 	"github.com/fairlead-dev/fairlead/sidecar/internal/broken"
+	"github.com/fairlead-dev/fairlead/sidecar/proxy/repair"
 )
 
 // Kinds of results (W3.1).
@@ -31,6 +32,7 @@ func (p *Proxy) mmResult(x *dispatch.Exchange, raw []byte) dispatch.Outcome {
 	switch kind {
 	case kindComplete:
 		edits = append(append(edits, completed(raw)...), mmShown(x, raw)...)
+		edits = append(edits, p.mended(x.Msg.Method, raw, repair.Options{AnySchemaRoot: true})...)
 		if m.Cached {
 			_, resumed := stateOf(x)
 			edits = append(edits, hints(raw, (resumed || answered(x)) && !broken.Rule("B7.20"))...)

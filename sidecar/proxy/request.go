@@ -91,15 +91,29 @@ func paramEdits(p mcp.Profile, method string, params []byte) (edits []strictjson
 	switch method {
 	case mcp.MethodToolsCall:
 		drop("task")
-		if arguments, ok := strictjson.Get(params, "arguments"); ok && strictjson.IsNull(arguments) {
-			edits = append(edits, strictjson.Set([]byte("{}"), "arguments")) // R7
-		}
 	}
+	edits = append(edits, nullArguments(method, params)...)
 	if !p.Handshake {
 		drop("inputResponses") // B5.1
 		drop("requestState")
 	}
 	return edits
+}
+
+// nullArguments mends arguments that are null, which means that there are none
+// (R7); a tool gets an empty object, because its schema is one's (W24.6).
+func nullArguments(method string, params []byte) []strictjson.Edit {
+	if method != mcp.MethodToolsCall && method != mcp.MethodPromptsGet || !bytes.Contains(params, []byte("null")) {
+		return nil
+	}
+	arguments, ok := strictjson.Get(params, "arguments")
+	switch {
+	case !ok || !strictjson.IsNull(arguments):
+		return nil
+	case method == mcp.MethodPromptsGet:
+		return []strictjson.Edit{strictjson.Delete("arguments")}
+	}
+	return []strictjson.Edit{strictjson.Set([]byte("{}"), "arguments")}
 }
 
 // onlyMember reports whether an object has no other member.

@@ -18,7 +18,7 @@ func (p *Proxy) result(profile mcp.Profile, method string, raw []byte, extra ...
 	if !strictjson.IsObject(raw) {
 		return dispatch.Fail(internal("bad response from workload", reasonResponse))
 	}
-	edits, notes := repair.Edits(method, raw, repair.Options{
+	edits := p.mended(method, raw, repair.Options{
 		NoExecution:   !profile.Handshake,
 		AnySchemaRoot: !profile.Handshake,
 		TextToo:       !profile.StructuredOutput,
@@ -26,19 +26,31 @@ func (p *Proxy) result(profile mcp.Profile, method string, raw []byte, extra ...
 	})
 	edits = append(edits, forged(profile, raw)...)
 	edits = append(without(edits, extra), extra...)
+	out, ok := edited(raw, edits)
+	if !ok {
+		return badResponse()
+	}
+	return dispatch.Result(out)
+}
+
+// edited is an object with edits, and the very same one without any.
+func edited(object []byte, edits []strictjson.Edit) (out []byte, ok bool) {
+	if len(edits) == 0 {
+		return object, true
+	}
+	out, err := strictjson.Splice(object, edits...)
+	return out, err == nil
+}
+
+// mended are the repairs that a workload's result needs (R4, R8), counted.
+func (p *Proxy) mended(method string, raw []byte, o repair.Options) []strictjson.Edit {
+	edits, notes := repair.Edits(method, raw, o)
 	for _, n := range notes {
 		if p.cfg.Hooks.Repaired != nil {
 			p.cfg.Hooks.Repaired(label(method), n.Kind, n.Item)
 		}
 	}
-	if len(edits) == 0 {
-		return dispatch.Result(raw)
-	}
-	out, err := strictjson.Splice(raw, edits...)
-	if err != nil {
-		return dispatch.Fail(internal("bad response from workload", reasonResponse))
-	}
-	return dispatch.Result(out)
+	return edits
 }
 
 // without leaves out the deletion of a member that extra puts something into: a

@@ -2,6 +2,7 @@ package streamable_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
@@ -89,7 +90,7 @@ func TestLegacyNotifications(t *testing.T) {
 				t.Errorf("%s without a session: %d", body, a.status)
 			}
 		}
-		if len(b.notified) != 1 || b.notified[0] != "notifications/roots/list_changed" {
+		if strings.Join(b.notified, " ") != "notifications/progress notifications/roots/list_changed" {
 			t.Errorf("the server was told %v", b.notified)
 		}
 	})

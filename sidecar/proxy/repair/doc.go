@@ -1,4 +1,4 @@
-// Package repair finds what has to change in a legacy workload's results so
+// Package repair finds what has to change in a workload's results so
 // that they are valid in the client's revision, and nothing more (R4, R8): null
 // where the protocol's own objects allow none, required members that are
 // missing, a schema root without its type. One bad item never costs a list.
