@@ -116,7 +116,11 @@ func (s *session) Notification(in peer.Incoming) {
 	}
 	x := exchange(in)
 	if x == nil || unsolicited(in.Msg.Method) {
-		if s.s.Notify(raw) != nil {
+		send := s.s.Notify
+		if unsolicited(in.Msg.Method) {
+			send = func(raw []byte) error { return notifyOnce(s.s, raw) }
+		}
+		if send(raw) != nil {
 			s.p.lossy(LossyNotification)
 		}
 		return

@@ -169,14 +169,16 @@ func (h *hub) tell(m *jsonrpc.Message, raw []byte) {
 	}
 	h.mu.Unlock()
 	for _, s := range to {
-		var err error
-		if once, ok := s.(onceSession); ok {
-			err = once.NotifyOnce(raw)
-		} else {
-			err = s.Notify(raw)
-		}
-		if err != nil {
+		if notifyOnce(s, raw) != nil {
 			h.p.lossy(LossyNotification)
 		}
 	}
+}
+
+// notifyOnce tells a session of a change, unless it has yet to read of the same.
+func notifyOnce(s dispatch.Session, raw []byte) error {
+	if once, ok := s.(onceSession); ok {
+		return once.NotifyOnce(raw)
+	}
+	return s.Notify(raw)
 }

@@ -182,6 +182,24 @@ func TestChangesGoToTheStandaloneStream(t *testing.T) { // B11, W8.16
 	}
 }
 
+func TestAStormOfChangesLeavesRoomForOthers(t *testing.T) { // B10.12
+	const changed, updated = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b"}}`
+	storm := make([]string, 300) // more than waits for a client without a stream
+	for i := range storm {
+		storm[i] = changed
+	}
+	r := serve(t, plain(script{"tools/call": append(append([]string{updated}, storm...), `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`)}))
+	c := r.legacy()
+	if res := c.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`); res.status != 202 {
+		t.Fatal(res.status)
+	}
+	c.want("tools/call", `{"name":"x"}`, `{"content":[]}`)
+	get := c.send(http.MethodGet, "", nil)
+	defer get.close()
+	get.want(updated)
+	get.want(changed)
+}
+
 func TestNotificationsOfTheClientReachItsOwnLeg(t *testing.T) { // section 13, B11.8
 	r := serve(t, plain(script{
 		"notifications/roots/list_changed": {`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":$LINE}}`},
