@@ -87,6 +87,9 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	}
 	tool, known := p.toolOf(ctx, x, lease)
 	answer, err := p.callTool(ctx, lease.Leg, r, augmented{known: known, asTask: p.asTask(x, tool)})
+	if err != nil {
+		d.forsake(&flight{p: p, declared: x.ClientCapabilities()}, lease, err)
+	}
 	if bad := call.lacked.Load(); bad != nil {
 		return dispatch.Fail(bad), false
 	}

@@ -123,7 +123,7 @@ func (d *desk) leave(f *flight) {
 func (d *desk) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.Error) {
 	if bad := mlUndeclared(d.declared, in.Msg); bad != nil { // B6.2
 		d.p.lossy(LossyReverse)
-		if c := callOf(in); c != nil && asksForMore(in.Msg.Method) {
+		if c := callOf(in); c != nil && asksForMore(in.Msg.Method) && !d.rumour(in) {
 			c.lacks(in.Msg) // B7.15
 		}
 		return nil, bad

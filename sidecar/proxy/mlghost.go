@@ -98,6 +98,14 @@ func (d *desk) haunted(m *jsonrpc.Message) bool {
 	return false
 }
 
+// rumour reports whether a message that is said to be the only call's in flight
+// may be that of a call that was given up.
+func (d *desk) rumour(in peer.Incoming) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !in.Certain && d.haunted(nil)
+}
+
 // hearsay reports whether a log message is one that cannot be said to belong to
 // the only call in flight: of a call that was given up, perhaps, or of a task,
 // whose own flight tells of it by other means.
