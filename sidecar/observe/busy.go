@@ -12,19 +12,27 @@ const (
 	busyHelp = "Time integral of active requests: its rate is the average concurrency, without the error of sampling."
 )
 
-// busy integrates the number of active requests over time. It is a collector,
-// so that requests in flight count at the moment of a scrape.
+// busy counts the active requests and integrates their number over time. It is a
+// collector, so that requests in flight count at the moment of a scrape.
 type busy struct {
 	desc *prometheus.Desc
+	born time.Time
 
 	mu     sync.Mutex
 	active int
-	since  time.Time // of the last change
-	sum    float64
+	since  time.Duration // the last change, after born
+	sum    float64       // seconds
 }
 
 func newBusy() *busy {
-	return &busy{desc: prometheus.NewDesc(busyName, busyHelp, nil, nil), since: time.Now()}
+	return &busy{desc: prometheus.NewDesc(busyName, busyHelp, nil, nil), born: time.Now()}
+}
+
+// now is the number of active requests.
+func (b *busy) now() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.active
 }
 
 func (b *busy) add(delta int) {
@@ -36,8 +44,8 @@ func (b *busy) add(delta int) {
 
 // settle brings sum up to now; the lock is held.
 func (b *busy) settle() {
-	now := time.Now()
-	b.sum += float64(b.active) * now.Sub(b.since).Seconds()
+	now := time.Since(b.born)
+	b.sum += float64(b.active) * (now - b.since).Seconds()
 	b.since = now
 }
 

@@ -75,7 +75,10 @@ func method(name string) string {
 }
 
 func revision(r string) string {
-	if _, known := mcp.Lookup(r); r == "" || known {
+	if r == "" {
+		return r
+	}
+	if _, known := mcp.Lookup(r); known {
 		return r
 	}
 	return other

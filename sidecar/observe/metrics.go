@@ -42,7 +42,7 @@ type Metrics struct {
 
 	serverOperation, clientOperation            operations
 	serverSession                               *prometheus.HistogramVec
-	activeRequests, queuedRequests              prometheus.Gauge
+	queuedRequests                              prometheus.Gauge
 	busy                                        *busy
 	activeStreams, tasks                        *prometheus.GaugeVec
 	tasksRefused                                *prometheus.CounterVec
@@ -91,11 +91,11 @@ func (m *Metrics) operations() {
 	m.serverSession = c.histogram("mcp_server_session_duration_seconds",
 		"Sessions of clients, from initialize to their end. fairlead_end_reason says why they ended.", seconds[:],
 		"mcp_protocol_version", "network_transport", "fairlead_end_reason")
-	m.activeRequests = c.gauge("fairlead_active_requests", "Requests of clients that are being worked on or wait for their turn.").WithLabelValues()
 	m.queuedRequests = c.gauge("fairlead_queued_requests", "Requests of clients that wait for their turn.").WithLabelValues()
 	m.busy = newBusy()
 	c.note("counter", busyName, busyHelp, nil)
 	c.registry.MustRegister(m.busy)
+	c.gaugeFunc("fairlead_active_requests", "Requests of clients that are being worked on or wait for their turn.", func() float64 { return float64(m.busy.now()) })
 }
 
 func (m *Metrics) traffic(s Sources) {

@@ -18,8 +18,8 @@ func TestSeriesAreFoundAgain(t *testing.T) {
 			o.observe([5]string{strconv.Itoa(i), "b", "c", "d", "e"}, 1)
 		}
 	}
-	if len(o.known) != maxSeries {
-		t.Errorf("%d series are remembered", len(o.known))
+	if n := len(*o.known.Load()); n != maxSeries {
+		t.Errorf("%d series are remembered", n)
 	}
 	if n := testutil.CollectAndCount(o.vec); n != more {
 		t.Errorf("%d series are counted, want %d", n, more)

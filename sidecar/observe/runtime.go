@@ -12,11 +12,9 @@ import (
 func (m *Metrics) Front(log *AccessLog) *hook.Observer {
 	return &hook.Observer{
 		OperationStarted: func(hook.Operation) {
-			m.activeRequests.Inc()
 			m.busy.add(+1)
 		},
 		OperationEnded: func(op hook.Operation, end hook.End) {
-			m.activeRequests.Dec()
 			m.busy.add(-1)
 			m.serverEnded(op, end)
 			log.operation(op, end)
@@ -42,10 +40,12 @@ func (m *Metrics) Front(log *AccessLog) *hook.Observer {
 }
 
 func (m *Metrics) serverEnded(op hook.Operation, end hook.End) {
-	if op.Tool != "" && end.ErrorType == "" {
+	labels := m.operation(op, end.ErrorType)
+	if tool := &labels[len(labels)-1]; *tool == other && end.ErrorType == "" {
 		m.Tools.Learn(op.Tool) // the workload has answered to it
+		*tool = m.Tools.label(op.Tool)
 	}
-	m.serverOperation.observe(m.operation(op, end.ErrorType), end.Duration.Seconds())
+	m.serverOperation.observe(labels, end.Duration.Seconds())
 }
 
 // ClientOperation counts a request of the sidecar to its workload.

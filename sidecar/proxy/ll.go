@@ -31,14 +31,16 @@ func (p *Proxy) ll(ctx context.Context, x *dispatch.Exchange, state *session) di
 
 // llCall makes a request on the session's leg.
 func (p *Proxy) llCall(ctx context.Context, x *dispatch.Exchange, state *session, r peer.Request) dispatch.Outcome {
-	var how augmented
-	if capTaskCalls.Declared(state.leg.Init().Capabilities) {
-		how = state.augment(r)
-	}
 	if w := state.speaks.Load(); r.Method == mcp.MethodComplete && w != nil && !w.CompletionContext {
 		r.Edits = append(r.Edits, strictjson.Delete("context")) // B11.9
 	}
-	answer, err := p.callTool(ctx, state.leg, r, how)
+	var answer peer.Answer
+	var err error
+	if state.augments {
+		answer, err = p.callTool(ctx, state.leg, r, state.augment(r))
+	} else {
+		answer, err = p.call(ctx, state.leg, r)
+	}
 	if err != nil {
 		return dispatch.Fail(failed(ctx, err))
 	}

@@ -36,7 +36,7 @@ func (p *Proxy) llOpen(ctx context.Context, x *dispatch.Exchange, s dispatch.Ses
 		}
 		return dispatch.Fail(failed(ctx, err))
 	}
-	state.leg = leg
+	state.on(leg)
 	in := leg.Init()
 	if w, ok := mcp.Lookup(in.Revision); ok {
 		state.speaks.Store(&w)

@@ -20,9 +20,16 @@ type session struct {
 	p   *Proxy
 	s   dispatch.Session
 	leg upstream.Leg
+	// augments: calls may run as tasks of the workload's own.
+	augments bool
 	// speaks is the workload's revision, nil before it is known: it may ask
 	// before its handshake has come to us.
 	speaks atomic.Pointer[mcp.Profile]
+}
+
+// on gives the session its leg.
+func (s *session) on(leg upstream.Leg) {
+	s.leg, s.augments = leg, capTaskCalls.Declared(leg.Init().Capabilities)
 }
 
 // exchange is the client request that a call of the workload belongs to.

@@ -33,7 +33,7 @@ func (w *works) regular(who string) *regular {
 		w.t.Fatal(err)
 	}
 	l.init = in
-	state.leg = l
+	state.on(l)
 	w.s.mu.Lock()
 	w.s.legs[upstream.Key{Principal: "session of " + who}] = l
 	w.s.mu.Unlock()

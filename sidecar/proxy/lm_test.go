@@ -157,7 +157,7 @@ func TestWhatASessionCanDoWithoutTheWorkload(t *testing.T) { // B11.7, B11.8, se
 	}
 	r.events.mu.Lock()
 	defer r.events.mu.Unlock()
-	if got := strings.Join(r.events.calls, ","); got != "_OTHER" {
+	if got := strings.Join(r.events.calls, ","); got != "vendor/method" {
 		t.Errorf("the workload was asked %s", got)
 	}
 }

@@ -64,8 +64,8 @@ const DefaultPromote = 10 * time.Second
 
 // Hooks observe a Proxy. Nil members are skipped; they must not block.
 type Hooks struct {
-	// Called tells how a request to the workload went: failure is empty, the
-	// JSON-RPC code as text, or a peer.Reason.
+	// Called tells how a request to the workload went: method is whatever it
+	// was, failure is empty, the JSON-RPC code as text, or a peer.Reason.
 	Called func(method string, took time.Duration, failure string)
 	// Tools names the tools of one page of tools/list as clients see it;
 	// first says that it is the first page.
@@ -183,7 +183,7 @@ func (p *Proxy) call(ctx context.Context, leg upstream.Caller, r peer.Request) (
 	}
 	began := time.Now()
 	answer, err := leg.Call(ctx, r)
-	p.cfg.Hooks.Called(label(r.Method), time.Since(began), outcomeOf(answer, err))
+	p.cfg.Hooks.Called(r.Method, time.Since(began), outcomeOf(answer, err))
 	return answer, err
 }
 

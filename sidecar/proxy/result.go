@@ -22,10 +22,12 @@ func (p *Proxy) result(profile mcp.Profile, method string, raw []byte, extra ...
 		NoExecution:   !profile.Handshake,
 		AnySchemaRoot: !profile.Handshake,
 		TextToo:       !profile.StructuredOutput,
-		Tasks:         p.offersTasks(profile),
+		Tasks:         method == mcp.MethodToolsList && p.offersTasks(profile),
 	})
 	edits = append(edits, forged(profile, raw)...)
-	edits = append(without(edits, extra), extra...)
+	if len(extra) > 0 {
+		edits = append(without(edits, extra), extra...)
+	}
 	out, ok := edited(raw, edits)
 	if !ok {
 		return badResponse()

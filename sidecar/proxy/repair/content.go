@@ -8,14 +8,14 @@ import (
 
 // content makes sure that a tool result has some (R8, C27).
 func (r *result) content() {
-	content, has := strictjson.Get(r.raw, "content")
-	structured, also := strictjson.Get(r.raw, "structuredContent")
+	content, structured := contents(r.raw)
+	also := structured != nil
 	if also && strictjson.IsNull(structured) {
 		r.edits = append(r.edits, strictjson.Delete("structuredContent"))
 		r.note(NullDropped, "")
 		also = false
 	}
-	missing := !has || strictjson.IsNull(content)
+	missing := content == nil || strictjson.IsNull(content)
 	switch {
 	case missing && also:
 		r.edits = append(r.edits, strictjson.Set(append(append([]byte{'['}, asText(structured)...), ']'), "content"))
@@ -36,6 +36,21 @@ func (r *result) content() {
 			r.edits = append(r.edits, strictjson.Set(content, "content"))
 		}
 	}
+}
+
+// contents are the two forms of what a tool gave back, nil for one that is not
+// there.
+func contents(result []byte) (content, structured []byte) {
+	strictjson.Each(result, func(name, value []byte) bool {
+		switch string(name) {
+		case "content":
+			content = value
+		case "structuredContent":
+			structured = value
+		}
+		return content == nil || structured == nil
+	})
+	return content, structured
 }
 
 // asText is a TextContent of raw JSON.
