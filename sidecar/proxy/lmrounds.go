@@ -105,17 +105,30 @@ func readInput(method string, raw []byte) (in input, ok bool) {
 		in.state = state
 	}
 	if asks && !strictjson.IsNull(requests) {
+		fits := true
 		ok = strictjson.Each(requests, func(key, value []byte) bool {
-			name, _ := strictjson.Get(value, "method")
-			q := question{key: string(key)}
-			q.method, _ = strictjson.String(name)
-			q.params, _ = strictjson.Get(value, "params")
+			var q question
+			q, fits = readQuestion(key, value)
 			in.questions = append(in.questions, q)
-			return len(in.questions) <= maxQuestions
+			return fits && len(in.questions) <= maxQuestions
 		})
-		return in, ok && len(in.questions) <= maxQuestions && (len(in.questions) > 0 || in.state != nil)
+		return in, ok && fits && len(in.questions) <= maxQuestions && (len(in.questions) > 0 || in.state != nil)
 	}
 	return in, in.state != nil
+}
+
+// readQuestion reads one entry. Its params are an object, or nil: null means
+// that there are none (R7).
+func readQuestion(key, value []byte) (q question, ok bool) {
+	name, _ := strictjson.Get(value, "method")
+	q.key = string(key)
+	q.method, _ = strictjson.String(name)
+	params, has := strictjson.Get(value, "params")
+	if !has || strictjson.IsNull(params) {
+		return q, true
+	}
+	q.params = params
+	return q, strictjson.IsObject(params)
 }
 
 // retry is the same request again, with the answers of this round and the state

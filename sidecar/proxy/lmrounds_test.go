@@ -71,6 +71,19 @@ func TestQuestionsBecomeReverseCalls(t *testing.T) { // B19.3, B8.1, B8.2, B8.3,
 	}
 }
 
+func TestQuestionsThatAreNotWellMade(t *testing.T) { // R7, B8.2, B16
+	r := serveAs(t, rounds(script{
+		"tools/call:null":  {asks(`{"r":{"method":"roots/list","params":null}}`, ``), `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},
+		"tools/call:array": {asks(`{"r":{"method":"roots/list","params":[]},"s":{"method":"roots/list"}}`, ``)},
+	}), upstream.EraModern)
+	c, _ := r.initialize("2025-11-25", `{"roots":{}}`)
+	asked, last := c.answering("7", "tools/call", `{"name":"null"}`, map[string]string{"roots/list": `"result":{"roots":[]}`})
+	if len(asked) != 1 || asked[0] != "roots/list " || last != `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}` {
+		t.Errorf("asked %q, last %s", asked, last)
+	}
+	c.want("tools/call", `{"name":"array"}`, `{"code":-32603,"message":"bad response from workload","data":{"reason":"bad_response"}}`)
+}
+
 // rounds is a workload whose entries answer one step each time: the next one
 // when it is asked again, the last one for ever.
 func rounds(s script) script {

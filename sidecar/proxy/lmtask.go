@@ -126,19 +126,18 @@ func (p *Proxy) lmOver(ctx context.Context, a *asking, e *errand, t followed) (o
 func (p *Proxy) lmAnswer(ctx context.Context, a *asking, e *errand, t followed, asked map[string]bool) *dispatch.Outcome {
 	requests, _ := strictjson.Get(t.raw, "inputRequests")
 	var fresh []question
+	fits := true
 	good := strictjson.Each(requests, func(key, value []byte) bool {
-		name, _ := strictjson.Get(value, "method")
-		q := question{key: string(key)}
-		q.method, _ = strictjson.String(name)
-		q.params, _ = strictjson.Get(value, "params")
+		var q question
+		q, fits = readQuestion(key, value)
 		if !asked[q.key] {
 			asked[q.key] = true
 			fresh = append(fresh, q)
 		}
-		return len(asked) <= maxRounds*maxQuestions
+		return fits && len(asked) <= maxRounds*maxQuestions
 	})
 	switch {
-	case !good:
+	case !good, !fits:
 		o := badResponse()
 		return &o
 	case len(asked) > maxRounds*maxQuestions || len(fresh) > maxQuestions:

@@ -45,7 +45,7 @@ func elicit(p mcp.Profile, capabilities, params, id []byte) ([]byte, Verdict) {
 		}
 		return params, Asks
 	}
-	if mode == "url" {
+	if mode != "" && mode != "form" {
 		return nil, Undeclared
 	}
 	edits := []strictjson.Edit{strictjson.Delete("mode")}
@@ -82,7 +82,10 @@ func plainField(field []byte) []byte {
 	if ok && strictjson.IsArray(choices) {
 		values, names := []byte{'['}, []byte{'['}
 		strictjson.Elements(choices, func(one []byte) bool {
-			value, _ := strictjson.Get(one, "const")
+			value, chosen := strictjson.Get(one, "const")
+			if !chosen {
+				return true // nothing that could be chosen
+			}
 			name, named := strictjson.Get(one, "title")
 			if !named {
 				name = value
@@ -91,7 +94,7 @@ func plainField(field []byte) []byte {
 				values, names = append(values, ','), append(names, ',')
 			}
 			values, names = append(values, value...), append(names, name...)
-			return value != nil
+			return true
 		})
 		edits = append(edits, strictjson.Delete("oneOf"),
 			strictjson.Set(append(values, ']'), "enum"), strictjson.Set(append(names, ']'), "enumNames"))
