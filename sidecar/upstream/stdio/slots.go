@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
@@ -60,7 +61,7 @@ func (p *Pool) giveUp(w *waiter, err error) error {
 	defer p.mu.Unlock()
 	for i, other := range p.waiting {
 		if other == w {
-			p.waiting = append(p.waiting[:i:i], p.waiting[i+1:]...)
+			p.waiting = slices.Delete(p.waiting, i, i+1)
 			return err
 		}
 	}
@@ -91,7 +92,7 @@ func (p *Pool) release(proc *process) {
 func (p *Pool) makeRoom() (victims []*process) {
 	for len(p.waiting) > 0 && p.free() > 0 {
 		w := p.waiting[0]
-		p.waiting = p.waiting[1:]
+		p.waiting = slices.Delete(p.waiting, 0, 1)
 		p.reserved++
 		w.done <- nil
 	}

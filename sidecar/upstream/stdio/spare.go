@@ -3,6 +3,7 @@ package stdio
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
@@ -36,7 +37,7 @@ func (p *Pool) takeSpare() Child {
 			return nil // whoever watches it takes it out
 		default:
 		}
-		p.spares.waiting = p.spares.waiting[1:]
+		p.spares.waiting = slices.Delete(p.spares.waiting, 0, 1)
 		p.spares.pause.Worked() // it has lived long enough
 		p.reserved++
 		return c
@@ -138,7 +139,7 @@ func (p *Pool) dropSpare(c Child) bool {
 	defer p.mu.Unlock()
 	for i, other := range p.spares.waiting {
 		if other == c {
-			p.spares.waiting = append(p.spares.waiting[:i:i], p.spares.waiting[i+1:]...)
+			p.spares.waiting = slices.Delete(p.spares.waiting, i, i+1)
 			return true
 		}
 	}
