@@ -11,11 +11,15 @@ import (
 // ErrTooLong is a line over its bound; the connection is of no use after it.
 var ErrTooLong = errors.New("line too long")
 
+// readBytes is what is read at once. Nearly every line fits, and both ends have
+// a reader for as long as a process lives.
+const readBytes = 512
+
 // Lines reads lines of bounded length.
 type Lines struct{ r *bufio.Reader }
 
 // NewLines reads lines from r.
-func NewLines(r io.Reader) *Lines { return &Lines{r: bufio.NewReaderSize(r, 4<<10)} }
+func NewLines(r io.Reader) *Lines { return &Lines{r: bufio.NewReaderSize(r, readBytes)} }
 
 // Rest is what follows the lines that were read. Next may not be called any
 // more.
