@@ -69,12 +69,16 @@ type App struct {
 
 	public, admin, scrape *port
 	started               atomic.Bool
+	reserved              int // by reserve
 }
 
 // New assembles an App and opens its listeners, so that the addresses are
 // known. The error names everything that is wrong.
 func New(c Config, makeBackend MakeBackend) (*App, error) {
 	a := &App{cfg: c, ring: &seal.Keyring{Server: c.Boot.Server.UID}, gate: hold.New(maxHeld, holdTime)}
+	if c.Collect {
+		a.reserved = reserve()
+	}
 	a.metrics = observe.New(Version(), observe.Sources{
 		Sessions:    func() int { return a.front.Sessions() },
 		Processes:   func() int { return a.backend.Processes() },
@@ -82,7 +86,7 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 		InFlight:    func() int { return a.drainer.InFlight() },
 		Held:        func() int { _, held := a.gate.Counts(); return held },
 		Connections: func() int { return a.public.connections() },
-		HeapFloor:   func() int { return int(floorBytes(debug.SetMemoryLimit(-1))) },
+		HeapFloor:   func() int { return int(floorBytes(debug.SetMemoryLimit(-1))) + a.reserved },
 		Remembered:  a.remembered,
 	})
 	front := a.metrics.Front(observe.NewAccessLog(c.Log))

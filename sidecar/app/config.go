@@ -37,7 +37,8 @@ type Config struct {
 	// workload that ask something, and tasks. 0 means their defaults (B18, R22).
 	Keep time.Duration
 	// Collect serves /collect on the admin port, which collects garbage, so that
-	// what is live after it is held by somebody, and tells all goroutines.
+	// what is live after it is held by somebody, and tells all goroutines. What
+	// the runtime keeps of those that have ended is made and counted before.
 	Collect bool
 	// Drain are the clocks of the drain, Ending is how long everything after
 	// it may take.

@@ -44,6 +44,16 @@ func TestWhatMemoryIsForIsTold(t *testing.T) {
 	}
 }
 
+// The most goroutines that there ever were is no leak: whoever looks for one has
+// had more of them before.
+func TestGoroutinesAreReserved(t *testing.T) {
+	const each = 256 // at least, of the runtime for a goroutine
+	reserve()
+	if again := reserve(); again > manyGoroutines*each/10 {
+		t.Errorf("the same goroutines again take %d bytes more", again)
+	}
+}
+
 // Nobody can make a sidecar collect who did not start it that way.
 func TestCollectionIsForTests(t *testing.T) {
 	for name, want := range map[string]int{"as always": http.StatusNotFound, "in tests": http.StatusOK} {
