@@ -139,7 +139,24 @@ func (d *desk) Request(ctx context.Context, in peer.Incoming) ([]byte, *jsonrpc.
 		return nil, internal("it cannot be told which request this belongs to", string(how))
 	}
 	d.p.lossy(LossyReverse)
+	if f := d.sole(in); f != nil {
+		return nil, f.withdrew(in.Msg)
+	}
 	return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "no client request to attach this to")
+}
+
+// sole is the only call in flight, for a request of the workload that has to be
+// its own although its client does not take it; nil if it may be another's.
+func (d *desk) sole(in peer.Incoming) *flight {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if in.Certain || relatedTask(in.Msg) != "" || len(d.flights) != 1 || len(d.ghosts) > 0 {
+		return nil
+	}
+	for f := range d.flights {
+		return f
+	}
+	return nil
 }
 
 // owner is the call that a request of the workload belongs to (B6.1, P5).

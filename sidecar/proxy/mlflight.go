@@ -177,6 +177,19 @@ func (f *flight) lacks(m *jsonrpc.Message) {
 	}
 }
 
+// withdrew ends the call for a request of the workload that the last request of
+// its client no longer declared (B7.9, B7.15), and returns what the workload is
+// told.
+func (f *flight) withdrew(m *jsonrpc.Message) *jsonrpc.Error {
+	f.lacks(m)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if bad := mlUndeclared(f.declared, m); bad != nil {
+		return bad
+	}
+	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "no client request to attach this to")
+}
+
 // fly makes a client's request a flight on a leg of its key and waits for its
 // first turn.
 func (p *Proxy) fly(ctx context.Context, x *dispatch.Exchange, name []byte, answers park.Answers, visits int) (*flight, park.Turn, error) {

@@ -66,6 +66,26 @@ const (
 	complete     = `{"content":[],"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"child","version":"1"}}}`
 )
 
+func TestACapabilityThatIsWithdrawnBetweenRounds(t *testing.T) { // B19.2, B7.9, B7.15
+	r := serve(t, plain(script{
+		"tools/call": {
+			`{"jsonrpc":"2.0","id":"r1","method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object"}}}`, "!await response",
+			`{"jsonrpc":"2.0","id":"r2","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`,
+			"!await notifications/cancelled",
+		},
+		"response": {},
+		"prompts/list": {`{"jsonrpc":"2.0","id":$ID,"result":{"prompts":[],"n":"$NTH"}}`},
+	}))
+	const params = `{"name":"x"}`
+	_, state := questionsOf(t, r.declaring(`{"elicitation":{},"sampling":{}}`).call("tools/call", params))
+	r.declaring(`{"elicitation":{}}`).want("tools/call", again(params, `{"elicitation-1":{"action":"decline"}}`, state),
+		`{"code":-32021,"message":"the workload needs what the client did not declare","data":{"requiredCapabilities":{"sampling":{}}}}`)
+	// The workload serves this only once it was told that nobody waits.
+	if got := r.declaring(`{"elicitation":{},"sampling":{}}`).call("prompts/list", ""); !strings.HasPrefix(got, `{"prompts":[],"n":"1"`) {
+		t.Error(got)
+	}
+}
+
 func TestAQuestionEndsTheRequestAndItsAnswerComesWithTheNext(t *testing.T) { // B19.2, B7.1, B7.2, B7.9, B7.11, W32.4
 	r := serve(t, plain(script{
 		"tools/call": {asking[0]},

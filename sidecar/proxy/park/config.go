@@ -66,7 +66,8 @@ type Config struct {
 
 // Hooks observe a Store. Nil members are skipped; they must not block.
 type Hooks struct {
-	// Parked counts exchanges that begin (+1) and cease (-1) to be kept.
+	// Parked counts exchanges that begin (+1) and cease (-1) to wait for their
+	// clients.
 	Parked func(delta int)
 	// Ended tells how one ended that had been parked, or could not be.
 	Ended func(End)

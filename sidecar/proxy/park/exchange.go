@@ -273,6 +273,7 @@ func (e *Exchange) conclude() {
 		return
 	}
 	e.s.ended(EndDone)
+	e.s.done(e)
 	// A retry whose answer was lost may ask for it again (P20).
 	e.expiry = time.AfterFunc(e.s.cfg.Limits.Grace, func() { e.s.drop(e) })
 }

@@ -252,6 +252,41 @@ func TestBoundsOfParkedCalls(t *testing.T) { // B7.16, P22
 	})
 }
 
+// What has been fetched is kept for a while, but waits no more.
+func TestFetchedAnswersTakeNoRoom(t *testing.T) { // B7.16, P20
+	synctest.Test(t, func(t *testing.T) {
+		waits := 0
+		r := newRig(t, Limits{PerOwner: 2, Total: 3})
+		r.cfg.Hooks.Parked = func(delta int) { waits += delta }
+		var states []string
+		for _, owner := range []string{"a", "a", "a", "b", "b"} {
+			c := r.ask(owner, mcp.MethodElicit)
+			state := r.turn(t, c.First()).State
+			to, bad := r.Resume(state, name, answers(t, accept), yes)
+			if bad != nil {
+				t.Fatal(bad)
+			}
+			<-c.answer
+			c.Finish(Final{})
+			if turn := r.turn(t, to.Claim); turn.Final == nil || waits != 0 {
+				t.Errorf("%s: %+v, %d wait", owner, turn, waits)
+			}
+			states = append(states, state)
+		}
+		// One owner's fill no more than their place, and all no more than theirs.
+		for i, kept := range []bool{false, false, true, true, true} {
+			if _, bad := r.Resume(states[i], name, answers(t, accept), yes); (bad == nil) != kept {
+				t.Errorf("the %dth: %v", i+1, bad)
+			}
+		}
+		time.Sleep(time.Minute)
+		if r.Len() != 0 || len(r.fetched) != 0 || len(r.by) != 0 || r.waiting != 0 {
+			t.Errorf("%d kept, %d fetched, %d wait", r.Len(), len(r.fetched), r.waiting)
+		}
+		r.Close()
+	})
+}
+
 func TestACapabilityThatIsWithdrawn(t *testing.T) { // B19.2, B7.9, B7.15
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Limits{})

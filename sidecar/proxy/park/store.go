@@ -3,6 +3,7 @@ package park
 import (
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,10 +20,12 @@ type Store struct {
 	cfg   Config
 	epoch uint64
 
-	mu     sync.Mutex
-	parked map[seal.Random]*Exchange
-	by     map[string]int // owner → exchanges
-	closed bool
+	mu      sync.Mutex
+	parked  map[seal.Random]*Exchange
+	by      map[string]int // owner → exchanges that wait for their clients
+	waiting int            // all of those
+	fetched []*Exchange    // have been answered, and may be asked again (P20); oldest first
+	closed  bool
 }
 
 // New makes a Store.
@@ -83,15 +86,50 @@ func (s *Store) keep(e *Exchange) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.cfg.Limits
-	if s.closed || len(s.parked) >= l.Total || s.by[e.begin.Owner] >= l.PerOwner {
+	if s.closed || s.waiting >= l.Total || s.by[e.begin.Owner] >= l.PerOwner {
 		return false
 	}
 	s.parked[e.id] = e
-	s.by[e.begin.Owner]++
-	if s.cfg.Hooks.Parked != nil {
-		s.cfg.Hooks.Parked(+1)
-	}
+	s.count(e, +1)
 	return true
+}
+
+// count takes note that one begins (+1) or ceases (-1) to wait for its client;
+// mu is held.
+func (s *Store) count(e *Exchange, delta int) {
+	s.waiting += delta
+	if s.by[e.begin.Owner] += delta; s.by[e.begin.Owner] <= 0 {
+		delete(s.by, e.begin.Owner)
+	}
+	if s.cfg.Hooks.Parked != nil {
+		s.cfg.Hooks.Parked(delta)
+	}
+}
+
+// done notes that the answer of one has been fetched. It takes no room from
+// those that wait (B7.16): of an owner's the newest are kept, as many as may
+// wait, and so of all.
+func (s *Store) done(e *Exchange) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parked[e.id] != e {
+		return
+	}
+	s.count(e, -1)
+	s.fetched = append(s.fetched, e)
+	own := 0
+	for _, other := range s.fetched {
+		if other.begin.Owner == e.begin.Owner {
+			own++
+		}
+	}
+	for i, other := range s.fetched {
+		if len(s.fetched) > s.cfg.Limits.Total || own > s.cfg.Limits.PerOwner && other.begin.Owner == e.begin.Owner {
+			delete(s.parked, other.id)
+			s.fetched = slices.Delete(s.fetched, i, i+1)
+			return
+		}
+	}
 }
 
 // drop forgets one.
@@ -102,12 +140,11 @@ func (s *Store) drop(e *Exchange) {
 		return
 	}
 	delete(s.parked, e.id)
-	if s.by[e.begin.Owner]--; s.by[e.begin.Owner] <= 0 {
-		delete(s.by, e.begin.Owner)
+	if i := slices.Index(s.fetched, e); i >= 0 {
+		s.fetched = slices.Delete(s.fetched, i, i+1)
+		return
 	}
-	if s.cfg.Hooks.Parked != nil {
-		s.cfg.Hooks.Parked(-1)
-	}
+	s.count(e, -1)
 }
 
 func (s *Store) ended(why End) {
