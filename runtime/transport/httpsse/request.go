@@ -88,8 +88,8 @@ func (q *request) post() *edge.Denial {
 	if denial := edge.MediaType(q.r.Header); denial != nil {
 		return denial
 	}
-	body, denial := edge.Read(q.Control, q.r, edge.Limits{Bytes: q.settings.MaxBodyBytes, Time: q.settings.BodyTimeout, Budget: q.s.Budget})
-	if denial != nil {
+	body := new(edge.Body)
+	if denial := body.Read(q.W, q.r, edge.Limits{Bytes: q.settings.MaxBodyBytes, Time: q.settings.BodyTimeout, Budget: q.s.Budget}); denial != nil {
 		return denial
 	}
 	if err := c.talk.ReceiveFrom(q.identity, body.Data, body.Release); err != nil {

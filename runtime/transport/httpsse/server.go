@@ -133,7 +133,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := &request{s: s, r: r, settings: s.settings()}
-	q.Answer = edge.Answer{W: w, Control: http.NewResponseController(w), WriteTimeout: q.settings.WriteTimeout, Draining: &s.draining}
+	q.Answer = edge.Answer{W: w, WriteTimeout: q.settings.WriteTimeout, Draining: &s.draining}
 	defer q.End()
 	if refusal := q.serve(); refusal != nil {
 		q.refuse(refusal)

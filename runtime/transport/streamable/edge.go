@@ -76,6 +76,6 @@ func (q *request) preflight() {
 }
 
 // read takes the body.
-func (q *request) read() (*edge.Body, *edge.Denial) {
-	return edge.Read(q.Control, q.r, edge.Limits{Bytes: q.settings.MaxBodyBytes, Time: q.settings.BodyTimeout, Budget: q.s.Budget})
+func (p *posted) read() *edge.Denial {
+	return p.body.Read(p.W, p.r, edge.Limits{Bytes: p.settings.MaxBodyBytes, Time: p.settings.BodyTimeout, Budget: p.s.Budget})
 }

@@ -13,25 +13,25 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/transport/internal/envelope"
 )
 
-// posted is a POST whose body has been read as one message.
+// posted is a request with what a POST brings: a body that is read as one
+// message. Others bring nothing.
 type posted struct {
-	*request
-	body    *edge.Body
+	request
+	body    edge.Body
 	accepts accepts
 	msg     *jsonrpc.Message
 }
 
 // post serves one POST in the order of W16.
-func (q *request) post() *refusal {
-	if denial := edge.MediaType(q.r.Header); denial != nil {
+func (p *posted) post() *refusal {
+	if denial := edge.MediaType(p.r.Header); denial != nil {
 		return denied(denial)
 	}
-	p := &posted{request: q, accepts: accept(q.r.Header)}
+	p.accepts = accept(p.r.Header)
 	if !p.accepts.json && !p.accepts.stream {
 		return invalid(http.StatusNotAcceptable, hook.RejectAccept, "accept application/json or text/event-stream").closing()
 	}
-	var denial *edge.Denial
-	if p.body, denial = q.read(); denial != nil {
+	if denial := p.read(); denial != nil {
 		return denied(denial)
 	}
 	// Whoever starts a request keeps the body until its end.
@@ -46,10 +46,10 @@ func (q *request) post() *refusal {
 	}
 	msg, err := jsonrpc.Parse(p.body.Data, strictjson.FromClient)
 	if err != nil {
-		return q.unreadable(err)
+		return p.unreadable(err)
 	}
 	if p.msg, err = envelope.Clean(msg); err != nil {
-		return q.unreadable(err)
+		return p.unreadable(err)
 	}
 	var refusal *refusal
 	kept, refusal = p.era()

@@ -198,8 +198,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.sse.ServeHTTP(w, r)
 		return
 	}
-	q := &request{s: s, r: r, settings: s.settings()}
-	q.Answer = edge.Answer{W: w, Control: http.NewResponseController(w), WriteTimeout: q.settings.WriteTimeout, Draining: &s.draining}
+	q := &posted{request: request{s: s, r: r, settings: s.settings()}}
+	q.Answer = edge.Answer{W: w, WriteTimeout: q.settings.WriteTimeout, Draining: &s.draining}
 	defer q.End()
 	if refusal := q.edge(); refusal != nil {
 		q.refuse(refusal)
@@ -230,23 +230,23 @@ func (q *request) Bucket() string {
 	return edge.Bucket(q.identity, q.r, q.s.Client)
 }
 
-func (q *request) serve() {
-	if refusal := q.authenticate(); refusal != nil {
-		q.refuse(refusal)
+func (p *posted) serve() {
+	if refusal := p.authenticate(); refusal != nil {
+		p.refuse(refusal)
 		return
 	}
 	var refusal *refusal
-	switch q.r.Method {
+	switch p.r.Method {
 	case http.MethodPost:
-		refusal = q.post()
+		refusal = p.post()
 	case http.MethodGet:
-		refusal = q.get()
+		refusal = p.get()
 	case http.MethodDelete:
-		refusal = q.delete()
+		refusal = p.delete()
 	default:
 		refusal = methodNotAllowed("POST, GET, DELETE")
 	}
 	if refusal != nil {
-		q.refuse(refusal)
+		p.refuse(refusal)
 	}
 }

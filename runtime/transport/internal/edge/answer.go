@@ -12,10 +12,11 @@ import (
 
 // Answer writes the answer to one request, each write within WriteTimeout:
 // answers live as long as each write is taken in time (P33.10). It is used by
-// the goroutine of the request only. End must be called.
+// the goroutine of the request only. End must be called. What is written last
+// leaves when the handler has returned, within the same time; then net/http
+// takes the deadline off the connection.
 type Answer struct {
 	W            http.ResponseWriter
-	Control      *http.ResponseController
 	WriteTimeout time.Duration
 	// Draining: connections end with the answer that is on its way.
 	Draining *atomic.Bool
@@ -33,17 +34,16 @@ func (a *Answer) FinishHead() {
 	}
 }
 
-// renew moves the deadline of the connection for the next write.
-func (a *Answer) renew() { _ = a.Control.SetWriteDeadline(time.Now().Add(a.WriteTimeout)) }
+func (a *Answer) control() *http.ResponseController { return http.NewResponseController(a.W) }
 
-// End flushes what was written and takes the deadline off the connection, which
-// may be used again by whatever comes next on it.
+// renew moves the deadline of the connection for the next write.
+func (a *Answer) renew() { _ = a.control().SetWriteDeadline(time.Now().Add(a.WriteTimeout)) }
+
+// End gives the end of an event stream its time to be written.
 func (a *Answer) End() {
-	if a.left {
-		return
+	if a.streams && !a.left {
+		a.renew()
 	}
-	_ = a.Control.Flush()
-	_ = a.Control.SetWriteDeadline(time.Time{})
 }
 
 // Leave ends an answer of HTTP/1 that has been flushed, and its connection,
@@ -51,7 +51,7 @@ func (a *Answer) End() {
 // event stream has an end that has to be written (RFC 9112, 7.1).
 func (a *Answer) Leave(chunked bool) {
 	a.renew()
-	conn, _, err := a.Control.Hijack()
+	conn, _, err := a.control().Hijack()
 	if err != nil {
 		return
 	}
@@ -62,11 +62,19 @@ func (a *Answer) Leave(chunked bool) {
 	_ = conn.Close()
 }
 
+// measured is the largest body whose length net/http tells by itself.
+const measured = 2 << 10
+
+// onlyJSON is the value of Content-Type; nobody writes to it.
+var onlyJSON = []string{typeJSON}
+
 // JSON writes a whole answer.
 func (a *Answer) JSON(status int, body []byte) {
 	h := a.W.Header()
-	fields := []string{typeJSON, strconv.Itoa(len(body))}
-	h["Content-Type"], h["Content-Length"] = fields[:1:1], fields[1:]
+	h["Content-Type"] = onlyJSON
+	if len(body) > measured {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
 	a.FinishHead()
 	a.W.WriteHeader(status)
 	_, _ = a.W.Write(body) // a client that has gone misses nothing more
@@ -75,7 +83,6 @@ func (a *Answer) JSON(status int, body []byte) {
 // Accepted answers what gets no message in return.
 func (a *Answer) Accepted() {
 	a.FinishHead()
-	a.W.Header().Set("Content-Length", "0") // or the flush makes it chunked
 	a.W.WriteHeader(http.StatusAccepted)
 }
 
@@ -127,7 +134,7 @@ func (e *Events) Flush() {
 	}
 	e.renew()
 	if _, e.Err = e.W.Write(e.Buf); e.Err == nil {
-		e.Err = e.Control.Flush()
+		e.Err = e.control().Flush()
 	}
 	e.Buf = e.Buf[:0]
 	if cap(e.Buf) > maxKept {

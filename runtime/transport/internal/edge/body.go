@@ -27,7 +27,8 @@ func room(n int64) int64 {
 // among the large ones. Nearly all messages are that small.
 const smallBody = 64 << 10
 
-// Body is a request body with what it holds of the budget.
+// Body is a request body with what it holds of the budget; the zero value has
+// not been read. It may not be copied.
 type Body struct {
 	// Data are the bytes; they stay valid after Release.
 	Data   []byte
@@ -69,25 +70,26 @@ type Limits struct {
 	Budget *stream.Budget
 }
 
-// Read takes the whole body. What it says of its size takes no room: it is
-// admitted for its first bytes, and for all of it once they have come; from
-// then on it must go on coming (P18, P33.4).
-func Read(rc *http.ResponseController, r *http.Request, l Limits) (*Body, *Denial) {
+// Read takes the whole body of the request that w answers, once. What it says of
+// its size takes no room: it is admitted for its first bytes, and for all of it
+// once they have come; from then on it must go on coming (P18, P33.4). A body
+// that is denied holds nothing.
+func (b *Body) Read(w http.ResponseWriter, r *http.Request, l Limits) *Denial {
 	if r.ContentLength > l.Bytes {
-		return nil, tooLarge()
+		return tooLarge()
 	}
-	in := &intake{Body: &Body{budget: l.Budget}, rc: rc, r: r, limits: l}
+	b.budget = l.Budget
+	in := intake{Body: b, w: w, r: r, limits: l}
 	denial := in.take()
 	if !in.deadline.IsZero() {
 		// The deadline is the connection's: it must not outlive the body, or
 		// it would end the request (P33.10).
-		_ = rc.SetReadDeadline(time.Time{})
+		_ = in.control().SetReadDeadline(time.Time{})
 	}
 	if denial != nil {
-		in.Release()
-		return nil, denial
+		b.Release()
 	}
-	return in.Body, nil
+	return denial
 }
 
 func tooLarge() *Denial {

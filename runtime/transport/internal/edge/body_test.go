@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -37,11 +36,12 @@ func TestWhatABodyTakesOfTheBudget(t *testing.T) {
 				r.ContentLength = -1
 			}
 			w := httptest.NewRecorder()
-			b, denial := Read(http.NewResponseController(w), r, Limits{Bytes: 1 << 20, Time: time.Second, Budget: budget})
+			b := new(Body)
+			denial := b.Read(w, r, Limits{Bytes: 1 << 20, Time: time.Second, Budget: budget})
 			if (denial != nil) != (test.want == 0 && test.size > 0) || budget.Used() != test.want {
 				t.Fatalf("denied %v, %d bytes held, want %d", denial, budget.Used(), test.want)
 			}
-			if b == nil {
+			if denial != nil {
 				return
 			}
 			if len(b.Data) != test.size {

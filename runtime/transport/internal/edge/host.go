@@ -101,6 +101,9 @@ func onLoopback(r *http.Request) bool {
 // localHost reports whether host[:port] names this machine literally. The name
 // is parsed, never matched by prefix.
 func localHost(hostport string) bool {
+	if addr, err := netip.ParseAddrPort(hostport); err == nil {
+		return loopback(addr.Addr())
+	}
 	host := hostport
 	if h, port, err := net.SplitHostPort(hostport); err == nil {
 		if !digits(port) {
@@ -120,8 +123,10 @@ func localHost(hostport string) bool {
 		return true
 	}
 	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback()
+	return err == nil && loopback(addr)
 }
+
+func loopback(addr netip.Addr) bool { return addr.Zone() == "" && addr.Unmap().IsLoopback() }
 
 func digits(text string) bool {
 	for i := range len(text) {

@@ -22,12 +22,14 @@ const grace = 6
 // intake is a body on its way in.
 type intake struct {
 	*Body
-	rc       *http.ResponseController
+	w        http.ResponseWriter
 	r        *http.Request
 	limits   Limits
 	began    time.Time // later by what was waited for room, which was ours
 	deadline time.Time // of reading, as last set; zero: none
 }
+
+func (in *intake) control() *http.ResponseController { return http.NewResponseController(in.w) }
 
 // take reads the body in the steps that it is admitted by. No step but the last
 // holds more than a small body, and nobody who waits for room holds a part of
@@ -169,7 +171,7 @@ func (in *intake) expect(by time.Time) {
 	if by.Sub(in.deadline).Abs() < in.limits.Time/grace/4 {
 		return
 	}
-	if in.rc.SetReadDeadline(by) == nil {
+	if in.control().SetReadDeadline(by) == nil {
 		in.deadline = by
 	}
 }

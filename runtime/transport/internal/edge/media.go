@@ -15,7 +15,7 @@ func MediaType(h http.Header) *Denial {
 	if kinds := h["Content-Type"]; (len(kinds) != 1 || kinds[0] != typeJSON) && !isJSON(h.Get("Content-Type")) {
 		return deny(http.StatusUnsupportedMediaType, hook.RejectMediaType, "content type must be application/json")
 	}
-	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+	if coding := h["Content-Encoding"]; len(coding) > 0 && coding[0] != "" && !strings.EqualFold(coding[0], "identity") {
 		return deny(http.StatusUnsupportedMediaType, hook.RejectEncoding, "content encoding not supported").with("Accept-Encoding", "identity")
 	}
 	return nil
