@@ -138,7 +138,7 @@ func (p *Proxy) mlVisit(x *dispatch.Exchange, lease upstream.Lease, name []byte,
 	}
 	var asked []park.Asked
 	for i, q := range questions {
-		asked = append(asked, park.Asked{Key: "elicitation-" + codeText(int64(i+1)), Question: q})
+		asked = append(asked, park.Asked{Key: visitKey(i), Question: q})
 	}
 	text, bad := p.parking.parked.Repeat(name, round+1)
 	if bad != nil {
@@ -147,6 +147,9 @@ func (p *Proxy) mlVisit(x *dispatch.Exchange, lease upstream.Lease, name []byte,
 	p.parking.outings.begin(name, e)
 	return dispatch.Result(p.inputRequired(lease, asked, text))
 }
+
+// visitKey is what the answer to the question of a visit comes under.
+func visitKey(i int) string { return "elicitation-" + codeText(int64(i+1)) }
 
 // maxPages bounds the pages that one error sends to.
 const maxPages = 16
@@ -181,9 +184,12 @@ func declined(method string) dispatch.Outcome {
 // mlVisited makes the request again after the visits, unless the user would not
 // go.
 func (p *Proxy) mlVisited(ctx context.Context, x *dispatch.Exchange, name []byte, answers park.Answers, round int) dispatch.Outcome {
-	for key := range answers.All() {
+	for i := range maxPages {
+		key := visitKey(i) // others were not asked for (B7.6)
+		_, given := answers.Get(key)
 		action, ok := answers.Action(key)
 		switch {
+		case !given:
 		case !ok:
 			return dispatch.Fail(jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "the answer to %.100q has not the form of one", key))
 		case action != "accept":

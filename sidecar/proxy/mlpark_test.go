@@ -230,7 +230,7 @@ func TestAPageHasToBeVisitedFirst(t *testing.T) { // B19.2, B7.19
 		t.Error(got)
 	}
 	for range 4 {
-		_, state = questionsOf(t, c.call("tools/call", again(params, `{"elicitation-1":{"action":"accept"}}`, state)))
+		_, state = questionsOf(t, c.call("tools/call", again(params, `{"elicitation-1":{"action":"accept"},"elicitation-17":{},"other":{"roots":[]}}`, state)))
 	}
 	if got := c.call("tools/call", again(params, `{"elicitation-1":{"action":"accept"}}`, state)); !strings.Contains(got, `"code":-32603`) {
 		t.Error(got)

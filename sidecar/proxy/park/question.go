@@ -146,9 +146,6 @@ func Refused() *jsonrpc.Error {
 	return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "requestState is not valid for this request")
 }
 
-// All are the answers by key; read-only.
-func (a Answers) All() map[string][]byte { return a.by }
-
 // Action is what the answer to an elicitation says; ok is false if it is none.
 func (a Answers) Action(key string) (action string, ok bool) {
 	raw := a.by[key]
