@@ -157,6 +157,20 @@ func TestTheWayThereFails(t *testing.T) {
 			}
 		})
 	})
+	t.Run("another protocol comes instead", func(t *testing.T) {
+		bubble(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
+			message(r)
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", "websocket")
+			w.WriteHeader(http.StatusSwitchingProtocols)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}, func(t *testing.T, r *rig) {
+			if got := r.call(t.Context(), "x"); got != "failure http_status" {
+				t.Error(got)
+			}
+		})
+	})
 	t.Run("the caller gives up", func(t *testing.T) {
 		var told string
 		bubble(t, Config{}, func(w http.ResponseWriter, r *http.Request) {

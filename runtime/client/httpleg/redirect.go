@@ -54,6 +54,10 @@ func (l *Leg) do(ctx context.Context, method string, out *peer.Outgoing, edit fu
 				discard(resp)
 				continue
 			}
+		case http.StatusSwitchingProtocols:
+			// The connection is ours from here on, and ends with nobody's context.
+			_ = resp.Body.Close()
+			return nil, statusFailure(resp.StatusCode, nil)
 		}
 		return resp, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
@@ -15,7 +16,8 @@ import (
 )
 
 // refused deals with a status that is no success. A JSON-RPC message with our
-// id in the body is the answer and wins over the status (R10, C33).
+// id in the body is the answer and wins over the status (R10, C33), unless it
+// says that the session is unknown and a look confirms that.
 func (l *Leg) refused(ctx context.Context, out *peer.Outgoing, resp *http.Response) error {
 	defer discard(resp)
 	var raw []byte
@@ -25,14 +27,21 @@ func (l *Leg) refused(ctx context.Context, out *peer.Outgoing, resp *http.Respon
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	if answers(raw, out.ID) && out.Deliver(raw) {
-		return nil
-	}
-	if l.mayBeGone(out, resp.StatusCode, raw) && l.look(ctx) {
+	ours := answers(raw, out.ID)
+	if (!ours || ofSession(raw)) && l.mayBeGone(out, resp.StatusCode, raw) && l.look(ctx) {
 		l.setGone()
 		return &peer.Failure{Reason: peer.SessionGone, Status: resp.StatusCode, NotDelivered: true}
 	}
+	if ours && out.Deliver(raw) {
+		return nil
+	}
 	return refusal(resp, raw)
+}
+
+// ofSession reports whether raw is an error that speaks of the session.
+func ofSession(raw []byte) bool {
+	m, err := jsonrpc.Parse(raw, strictjson.FromWorkload)
+	return err == nil && m.Err != nil && strings.Contains(strings.ToLower(m.Err.Message), "session")
 }
 
 // refusal is statusFailure with what the head says about coming again.

@@ -177,6 +177,7 @@ func TestAPlainBadRequestEndsNoSession(t *testing.T) { // R10, B3.7, W1.3
 	const (
 		goneText = `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`
 		badText  = `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: session parameter"},"id":null}`
+		oursText = `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":$ID}`
 	)
 	for name, tc := range map[string]struct {
 		status   int
@@ -191,6 +192,9 @@ func TestAPlainBadRequestEndsNoSession(t *testing.T) { // R10, B3.7, W1.3
 		"400 that speaks of a session, but ping works": {400, badText, 200, "failure http_status", false},
 		"404 but ping works":                           {404, "", 200, "failure http_status", false},
 		"400 about something else":                     {400, "bad arguments", 500, "failure http_status", false},
+		"404 that repeats our id":                      {404, oursText, 404, "failure session_gone", true},
+		"404 that repeats our id, but ping works":      {404, oursText, 200, "rpc -32001 ", false},
+		"404 that answers something else":              {404, `{"jsonrpc":"2.0","error":{"code":-32601,"message":"no"},"id":$ID}`, 404, "rpc -32601 ", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			used := map[string]bool{}
@@ -205,8 +209,9 @@ func TestAPlainBadRequestEndsNoSession(t *testing.T) { // R10, B3.7, W1.3
 				case r.Header.Get("X-Method") == "ping":
 					w.WriteHeader(tc.look)
 				default:
+					body := strings.ReplaceAll(tc.body, "$ID", r.Header.Get("X-Id"))
 					w.WriteHeader(tc.status)
-					write(w, tc.body)
+					write(w, body)
 				}
 			}), func(t *testing.T, r *rig) {
 				r.initialize(t)

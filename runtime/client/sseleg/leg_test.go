@@ -272,6 +272,13 @@ func TestAnswersToPosts(t *testing.T) {
 		}, "no"},
 		"404": {func(w http.ResponseWriter, _ string, _ func(string)) { w.WriteHeader(404) }, "session_gone (HTTP 404)"},
 		"500": {func(w http.ResponseWriter, _ string, _ func(string)) { w.WriteHeader(500) }, "http_status (HTTP 500)"},
+		"another protocol instead": {func(w http.ResponseWriter, _ string, _ func(string)) {
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", "websocket")
+			w.WriteHeader(http.StatusSwitchingProtocols)
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(time.Hour)
+		}, "http_status (HTTP 101)"},
 		"a status held until the answer": {func(w http.ResponseWriter, id string, say func(string)) {
 			say(ok(id))
 			time.Sleep(time.Hour)

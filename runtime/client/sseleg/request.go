@@ -103,6 +103,10 @@ func (l *Leg) do(ctx context.Context, method string, target *url.URL, out *peer.
 			}
 			target = next
 			continue
+		case http.StatusSwitchingProtocols:
+			// The connection is ours from here on, and ends with nobody's context.
+			_ = resp.Body.Close()
+			return nil, statusFailure(resp.StatusCode, nil)
 		case http.StatusUnauthorized, http.StatusForbidden:
 			if challenges >= maxChallenges || l.cfg.Auth == nil {
 				break
