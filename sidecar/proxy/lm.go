@@ -136,6 +136,9 @@ type lmCall struct {
 	s *lmSession
 	x *dispatch.Exchange
 	h *task.Handle // nil unless the request has become a task
+	// shown is the progress that the client has seen: to it the rounds of a
+	// request, each a call of its own, are one (W20.3).
+	shown rising
 }
 
 // Request implements peer.Handler. A modern workload asks in its answers only.
@@ -155,6 +158,9 @@ func (c *lmCall) Notification(in peer.Incoming) {
 			return
 		}
 	case mcp.NotifyProgress:
+		if !c.shown.takes(in.Msg.Params) {
+			return
+		}
 		if !c.s.profile.ProgressMessage {
 			edits = append(edits, strictjson.Delete("params", "message"))
 		}

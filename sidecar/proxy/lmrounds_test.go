@@ -71,6 +71,25 @@ func TestQuestionsBecomeReverseCalls(t *testing.T) { // B19.3, B8.1, B8.2, B8.3,
 	}
 }
 
+func TestProgressRisesOverRounds(t *testing.T) { // B11.4, W20.3
+	note := func(progress string) string {
+		return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":` + progress + `}}`
+	}
+	r := serveAs(t, stateless(script{
+		"tools/call:x":   {note("1"), note("2.5"), asks(`{"k":`+form+`}`, "")},
+		"tools/call:x#2": {note("1"), note("2.5"), note("3"), `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},
+	}), upstream.EraModern)
+	c, _ := r.initialize("2025-11-25", `{"elicitation":{}}`)
+	s := c.request("7", "tools/call", `{"name":"x","_meta":{"progressToken":"t"}}`)
+	defer s.close()
+	got := func(progress string) string { return strings.Replace(note(progress), "$TOKEN", `"t"`, 1) }
+	s.want(got("1"))
+	s.want(got("2.5"))
+	c.answered(s, `"result":{"action":"decline"}`)
+	s.want(got("3"))
+	s.want(`{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`)
+}
+
 func TestQuestionsThatAreNotWellMade(t *testing.T) { // R7, B8.2, B16
 	r := serveAs(t, rounds(script{
 		"tools/call:null":  {asks(`{"r":{"method":"roots/list","params":null}}`, ``), `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}`},

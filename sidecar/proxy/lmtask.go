@@ -61,7 +61,7 @@ func (p *Proxy) lmFollow(ctx context.Context, a *asking, e *errand, created []by
 		return badResponse()
 	}
 	asked := map[string]bool{}
-	told := 0
+	call, _ := e.request.Value.(*lmCall)
 	for {
 		if pause(ctx, t.poll) != nil {
 			p.lmAbandon(ctx, e, t.id)
@@ -81,8 +81,7 @@ func (p *Proxy) lmFollow(ctx context.Context, a *asking, e *errand, created []by
 			return badResponse()
 		}
 		if t.message != "" && t.message != before {
-			told++
-			a.progress(told, t.message)
+			a.progress(call, t.message)
 		}
 		if t.status == string(task.InputRequired) {
 			if over := p.lmAnswer(ctx, a, e, t, asked); over != nil {
@@ -180,27 +179,6 @@ func (p *Proxy) lmAbandon(ctx context.Context, e *errand, id []byte) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer stop()
 	_, _ = p.lmTaskCall(ctx, e, mcp.MethodTasksCancel, id, nil) // it may be over, or gone
-}
-
-// progress shows a status message of the workload's task: as the client's
-// task's own, or as progress of the request.
-func (a *asking) progress(n int, text string) {
-	if a.h != nil {
-		a.h.Status(text)
-		return
-	}
-	token := a.x.ProgressToken()
-	if token == nil {
-		return
-	}
-	params := append(append([]byte(`{"progressToken":`), token...), `,"progress":`...)
-	params = strconv.AppendInt(params, int64(n), 10)
-	if a.s.profile.ProgressMessage {
-		params = strictjson.Quote(append(params, `,"message":`...), text)
-	}
-	if a.x.Notify(jsonrpc.EncodeNotification(mcp.NotifyProgress, append(params, '}'))) != nil {
-		a.s.p.lossy(LossyNotification)
-	}
 }
 
 // readFollowed reads a task; id is what it must be, nil for the first time.

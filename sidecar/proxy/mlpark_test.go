@@ -73,7 +73,7 @@ func TestACapabilityThatIsWithdrawnBetweenRounds(t *testing.T) { // B19.2, B7.9,
 			`{"jsonrpc":"2.0","id":"r2","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`,
 			"!await notifications/cancelled",
 		},
-		"response": {},
+		"response":     {},
 		"prompts/list": {`{"jsonrpc":"2.0","id":$ID,"result":{"prompts":[],"n":"$NTH"}}`},
 	}))
 	const params = `{"name":"x"}`
