@@ -32,10 +32,7 @@ func (p *Peer) negotiated(revision string) {
 	p.mu.Unlock()
 }
 
-func (c *Call) wireID() jsonrpc.ID {
-	var digits [20]byte
-	return jsonrpc.RawID(string(strconv.AppendInt(digits[:0], c.id, 10)))
-}
+func (c *Call) wireID() jsonrpc.ID { return jsonrpc.RawID(strconv.FormatInt(c.id, 10)) }
 
 // parent is the id of the call that a message of the server belongs to.
 func parent(c *Call) jsonrpc.ID {
