@@ -80,10 +80,16 @@ func Edits(method string, raw []byte, o Options) (edits []strictjson.Edit, notes
 	case mcp.MethodInitialize:
 		r.drop("instructions", "_meta")
 		r.dropIn("serverInfo", "title", "description", "websiteUrl", "icons")
-		r.dropIn("capabilities", "experimental", "logging", "completions", "prompts", "resources", "tools", "extensions")
+		r.dropIn("capabilities", capabilities[:]...)
+	case mcp.MethodDiscover:
+		r.drop("instructions", "_meta")
+		r.dropIn("capabilities", capabilities[:]...)
 	}
 	return r.edits, r.notes
 }
+
+// capabilities that the protocol knows; a null among them declares nothing.
+var capabilities = [...]string{"experimental", "logging", "completions", "prompts", "resources", "tools", "extensions"}
 
 // result collects the edits of one result.
 type result struct {

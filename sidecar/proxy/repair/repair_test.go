@@ -78,6 +78,9 @@ func TestEdits(t *testing.T) {
 		"the word null in a text":    {mcp.MethodToolsCall, `{"content":[{"type":"text","text":"null"}]}`, `{"content":[{"type":"text","text":"null"}]}`, Options{}, nil},
 		"completions without values": {mcp.MethodComplete, `{"completion":{"values":null,"total":null}}`, `{"completion":{"values":[]}}`, Options{}, []Note{{ListMade, "completion"}, {NullDropped, ""}}},
 		"no completion":              {mcp.MethodComplete, `{}`, `{"completion":{"values":[]}}`, Options{}, []Note{{ListMade, "completion"}}},
+		"discover": {mcp.MethodDiscover,
+			`{"supportedVersions":["x"],"capabilities":{"tools":null,"resources":{"a":null},"vendor":null},"instructions":null}`,
+			`{"supportedVersions":["x"],"capabilities":{"resources":{"a":null},"vendor":null}}`, Options{AnySchemaRoot: true}, []Note{{NullDropped, ""}, {NullDropped, ""}}},
 		"initialize": {mcp.MethodInitialize,
 			`{"instructions":null,"serverInfo":{"name":"s","title":null},"capabilities":{"tools":{},"prompts":null,"vendor":null}}`, `{"serverInfo":{"name":"s"},"capabilities":{"tools":{},"vendor":null}}`, Options{}, []Note{{NullDropped, ""}, {NullDropped, ""}, {NullDropped, ""}}},
 		"methods that nobody defines": {"vendor/x", `{"tools":null,"nextCursor":null}`, `{"tools":null,"nextCursor":null}`, Options{}, nil},
@@ -105,7 +108,7 @@ func FuzzEdits(f *testing.F) {
 	f.Add(uint8(1), []byte(`{"prompts":[{"name":"p","arguments":[{"required":null}]}]}`), true)
 	f.Add(uint8(5), []byte(`{"structuredContent":[null],"content":[{"annotations":null}]}`), true)
 	methods := []string{mcp.MethodToolsList, mcp.MethodPromptsList, mcp.MethodResourcesList, mcp.MethodTemplatesList, mcp.MethodResourcesRead,
-		mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodComplete, mcp.MethodInitialize}
+		mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodComplete, mcp.MethodInitialize, mcp.MethodDiscover}
 	f.Fuzz(func(t *testing.T, which uint8, raw []byte, modern bool) {
 		// What reaches a repair is a member of a scanned message.
 		whole := append(append([]byte(`{"result":`), raw...), '}')
