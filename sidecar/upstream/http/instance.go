@@ -124,7 +124,7 @@ func (w *Workload) evict() bool {
 
 func (w *Workload) begin(key upstream.Key, in *instance, hold, startup time.Duration) {
 	// The attempt outlives a caller that goes away: others may wait for it.
-	ctx, stop := context.WithTimeout(context.Background(), hold+2*startup)
+	ctx, stop := context.WithTimeout(w.talk.ctx, hold+2*startup)
 	defer stop()
 	in.leg, in.err = w.open(ctx, upstream.InitializeParams(key), &in.shared, hold, startup)
 	w.mu.Lock()

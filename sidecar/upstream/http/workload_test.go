@@ -306,3 +306,33 @@ func TestAWorkloadOfAConfiguredRevision(t *testing.T) {
 		})
 	}
 }
+
+// A workload that leaves its handshake unanswered does not hold up the end of
+// the pod.
+func TestShutdownWaitsForNoHandshake(t *testing.T) { // O3
+	bubble(t, Config{}, func(t *testing.T, w *Workload, s *server) {
+		s.answer(func(_ nethttp.ResponseWriter, m *jsonrpc.Message) bool {
+			if m.Method == "initialize" {
+				time.Sleep(time.Minute)
+			}
+			return false
+		})
+		opened := make(chan error, 1)
+		go func() {
+			_, err := w.Instance(t.Context(), upstream.Key{})
+			opened <- err
+		}()
+		synctest.Wait()
+		began := time.Now()
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		w.Shutdown(ctx)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if err := <-opened; !errors.Is(err, upstream.ErrClosed) {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute) // the handler ends by itself
+	})
+}
