@@ -139,6 +139,11 @@ func (a *asking) unanswered(q question, e *jsonrpc.Error) ([]byte, *dispatch.Out
 		return nil, &o
 	}
 	switch {
+	case a.h == nil && e.Reason() == mcp.ReasonSessionEnded:
+		// The session or the request has just ended: nobody has refused, and
+		// the workload need not run once more for that (B8.9).
+		o := dispatch.Fail(e)
+		return nil, &o
 	case unanswerable(e): // B8.6, B8.9
 		a.s.p.lossy(LossyReverse)
 		return nil, aborted(a.x.Msg.Method, "the workload asked for "+about(q.method)+", and this client cannot be asked")

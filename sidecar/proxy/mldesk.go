@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"sync"
 	"time"
 
@@ -180,9 +181,14 @@ func (d *desk) owner(ctx context.Context, in peer.Incoming) (*flight, Attributio
 	how := AttributedSole
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	asked := d.candidates(in.Msg)
 	for {
 		left := d.candidates(in.Msg)
 		switch {
+		case slices.ContainsFunc(asked, func(f *flight) bool { return f.lost }):
+			// A call that was given up has not ended as those do that wait for
+			// no answer: it may be its own, and is shown to nobody else.
+			return nil, AttributedAmbiguous
 		case len(left) == 0:
 			return nil, AttributedNone
 		case len(left) == 1 && !d.haunted(in.Msg):

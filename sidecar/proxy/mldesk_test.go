@@ -65,6 +65,26 @@ func TestAQuestionBelongsToTheOnlyCallThatIsLeft(t *testing.T) { // P5, B3.3, B6
 	})
 }
 
+func TestAQuestionOfACallThatWasGivenUpIsNobodyElses(t *testing.T) { // P5, B6.1, B19.4
+	synctest.Test(t, func(t *testing.T) {
+		d, all := deskWith(t, "tools/call a", "tools/call b")
+		leg := &slowLeg{ended: make(chan struct{})}
+		began := time.Now()
+		go func() {
+			time.Sleep(10 * time.Second)
+			d.forsake(all[0], upstream.Lease{Leg: leg}, context.Canceled)
+		}()
+		if f, how := d.owner(t.Context(), elicit); f != nil || how != AttributedAmbiguous || time.Since(began) != 10*time.Second {
+			t.Error(f == all[1], how, time.Since(began))
+		}
+		// What is asked once the workload knows of it is the other one's.
+		if f, how := d.owner(t.Context(), elicit); f != all[1] || how != AttributedWaited {
+			t.Error(f == all[1], how)
+		}
+		close(leg.ended)
+	})
+}
+
 func TestCallsThatCannotBeToldApartAreLeasedFromThenOn(t *testing.T) { // P5, B3.3
 	synctest.Test(t, func(t *testing.T) {
 		d, all := deskWith(t, "tools/call a", "tools/call b")

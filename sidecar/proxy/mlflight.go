@@ -36,6 +36,7 @@ type flight struct {
 
 	// Guarded by desk.mu.
 	mixed  bool   // it could not be told from others
+	lost   bool   // its client has given it up
 	making bool   // the workload is making a task of it
 	taskID string // that the workload gave it
 

@@ -44,7 +44,7 @@ func (d *desk) forsake(f *flight, lease upstream.Lease, err error) {
 func (d *desk) haunt(f *flight, leg upstream.Leg) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.givenUp = time.Now()
+	d.givenUp, f.lost = time.Now(), true
 	if d.ghosts == nil {
 		d.ghosts = map[*flight]struct{}{}
 	}
