@@ -52,6 +52,12 @@ func (c *catalogue) histogram(name, help string, buckets []float64, labels ...st
 	return v
 }
 
+func (c *catalogue) operations(o *operations, name, help string, labels []string) {
+	c.note("histogram", name, help, labels)
+	o.desc = prometheus.NewDesc(name, help, labels, nil)
+	c.registry.MustRegister(o)
+}
+
 func (c *catalogue) sorted() []Doc {
 	docs := slices.Clone(c.docs)
 	slices.SortFunc(docs, func(a, b Doc) int { return strings.Compare(a.Name, b.Name) })

@@ -84,10 +84,10 @@ func (m *Metrics) Docs() []Doc { return m.catalogue.sorted() }
 func (m *Metrics) operations() {
 	c := &m.catalogue
 	labels := []string{"mcp_method_name", "mcp_protocol_version", "network_transport", "error_type", "gen_ai_tool_name"}
-	m.serverOperation.vec = c.histogram("mcp_server_operation_duration_seconds",
-		"Requests of clients, from arrival to the answer. error_type is empty for success; gen_ai_tool_name is _OTHER for tools that the workload has not listed.", seconds[:], labels...)
-	m.clientOperation.vec = c.histogram("mcp_client_operation_duration_seconds",
-		"Requests of the sidecar to its workload, from writing to the answer.", seconds[:], labels...)
+	c.operations(&m.serverOperation, "mcp_server_operation_duration_seconds",
+		"Requests of clients, from arrival to the answer. error_type is empty for success; gen_ai_tool_name is _OTHER for tools that the workload has not listed.", labels)
+	c.operations(&m.clientOperation, "mcp_client_operation_duration_seconds",
+		"Requests of the sidecar to its workload, from writing to the answer.", labels)
 	m.serverSession = c.histogram("mcp_server_session_duration_seconds",
 		"Sessions of clients, from initialize to their end. fairlead_end_reason says why they ended.", seconds[:],
 		"mcp_protocol_version", "network_transport", "fairlead_end_reason")

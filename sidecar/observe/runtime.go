@@ -45,12 +45,12 @@ func (m *Metrics) serverEnded(op hook.Operation, end hook.End) {
 		m.Tools.Learn(op.Tool) // the workload has answered to it
 		*tool = m.Tools.label(op.Tool)
 	}
-	m.serverOperation.observe(labels, end.Duration.Seconds())
+	m.serverOperation.observe(labels, end.Duration)
 }
 
 // ClientOperation counts a request of the sidecar to its workload.
 func (m *Metrics) ClientOperation(op hook.Operation, end hook.End) {
-	m.clientOperation.observe(m.operation(op, end.ErrorType), end.Duration.Seconds())
+	m.clientOperation.observe(m.operation(op, end.ErrorType), end.Duration)
 }
 
 // operation are the label values of an operation, in the order of the labels.
