@@ -64,14 +64,13 @@ func Arguments(schema json.RawMessage, raw string, pairs []string) (json.RawMess
 // typed makes the value of one argument.
 func typed(name string, property []byte, values []string) ([]byte, error) {
 	kinds := types(property)
-	list := slices.Equal(kinds, []string{"array"})
-	if len(values) == 1 && (!list || strictjson.IsArray([]byte(values[0]))) {
+	items, list := listOf(property)
+	if len(values) == 1 && (!list || strictjson.IsArray([]byte(values[0])) || values[0] == "null" && slices.Contains(kinds, "null")) {
 		return single(name, kinds, values[0])
 	}
 	if !list && len(kinds) == 1 {
 		return nil, wrong("argument %q is one %s, and is there %d times", name, kinds[0], len(values))
 	}
-	items, _ := strictjson.Get(property, "items")
 	out := []byte{'['}
 	for i, value := range values {
 		one, err := single(name, types(items), value)
@@ -122,21 +121,6 @@ func kindOf(value string) string {
 		return "number"
 	}
 	return "integer"
-}
-
-// types are what a property's type says; nil when it says nothing.
-func types(property []byte) (out []string) {
-	value, _ := strictjson.Get(property, "type")
-	if text, ok := strictjson.String(value); ok {
-		return []string{text}
-	}
-	strictjson.Elements(value, func(one []byte) bool {
-		if text, ok := strictjson.String(one); ok {
-			out = append(out, text)
-		}
-		return true
-	})
-	return out
 }
 
 // missing tells of required arguments that are not there, unless the schema

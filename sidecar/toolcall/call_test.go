@@ -13,7 +13,9 @@ const schema = `{"type":"object","properties":{
 	"text":{"type":"string"},"n":{"type":"integer"},"x":{"type":"number"},"on":{"type":"boolean"},
 	"list":{"type":"array","items":{"type":"integer"}},"names":{"type":"array","items":{"type":"string"}},
 	"o":{"type":"object"},"either":{"type":["integer","string"]},"maybe":{"type":["number","null"]},"any":{},
-	"level":{"enum":["a","b"]},"given":{"type":"string","default":"d"}},
+	"level":{"enum":["1","b"]},"zip":{"anyOf":[{"type":"string"},{"type":"null"}]},"size":{"oneOf":[{"type":"integer"},{"enum":["big"]}]},
+	"tags":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]},"odd":{"anyOf":[{"type":"string"},{"$ref":"#/x"}]},
+	"given":{"type":"string","default":"d"}},
 	"required":["given"],"additionalProperties":false}`
 
 func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
@@ -46,7 +48,16 @@ func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 		"null where it may be":                 {pairs: []string{"maybe=null"}, want: `{"maybe":null}`},
 		"any type, as JSON":                    {pairs: []string{"any=[true]"}, want: `{"any":[true]}`},
 		"any type, as text":                    {pairs: []string{"any=hello there"}, want: `{"any":"hello there"}`},
-		"an enumeration":                       {pairs: []string{"level=a"}, want: `{"level":"a"}`},
+		"an enumeration":                       {pairs: []string{"level=1"}, want: `{"level":"1"}`},
+		"text or nothing":                      {pairs: []string{"zip=12345"}, want: `{"zip":"12345"}`},
+		"nothing, where text may be":           {pairs: []string{"zip=null"}, want: `{"zip":null}`},
+		"an alternative":                       {pairs: []string{"size=3"}, want: `{"size":3}`},
+		"another alternative":                  {pairs: []string{"size=big"}, want: `{"size":"big"}`},
+		"no alternative":                       {pairs: []string{"size=1.5"}, want: `{"size":"1.5"}`}, // the tool knows which texts
+		"a list or nothing":                    {pairs: []string{"tags=1"}, want: `{"tags":["1"]}`},
+		"nothing, where a list may be":         {pairs: []string{"tags=null"}, want: `{"tags":null}`},
+		"several, where a list may be":         {pairs: []string{"tags=a", "tags=b"}, want: `{"tags":["a","b"]}`},
+		"an alternative that is elsewhere":     {pairs: []string{"odd=1"}, want: `{"odd":1}`},
 		"a name that the tool does not know":   {pairs: []string{"tex=a"}, wrong: `no argument "tex"; it takes text (string), n (integer)`},
 		"one value given twice":                {pairs: []string{"text=a", "text=b"}, wrong: "there 2 times"},
 		"no equals sign":                       {pairs: []string{"text"}, wrong: "NAME=VALUE"},
