@@ -35,7 +35,7 @@ JSON object, which is sent as it is.`,
 			}
 			r, err := call(cmd.Context(), t, args[0], raw, pairs)
 			if err != nil {
-				return err
+				return t.unanswered(err)
 			}
 			return printResult(cmd.OutOrStdout(), r, t.output)
 		},

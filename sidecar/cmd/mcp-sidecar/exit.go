@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead-dev/fairlead/runtime/client"
-	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/sidecar/laptop"
 	"github.com/fairlead-dev/fairlead/sidecar/toolcall"
@@ -54,10 +53,6 @@ func report(w io.Writer, err error) int {
 	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		fmt.Fprintf(w, "mcp-sidecar: the server refused (%d): %s\n", rpc.Code, toolcall.Printable(rpc.Message))
 		return exitRefused
-	}
-	if peer.ReasonOf(err) == peer.Unreachable {
-		fmt.Fprint(w, "mcp-sidecar: nobody answers there; is `mcp-sidecar run` running, or is it another --url?\n")
-		return exitFailed
 	}
 	fmt.Fprintln(w, "mcp-sidecar:", toolcall.Printable(err.Error()))
 	if errors.Is(err, lintError{}) {

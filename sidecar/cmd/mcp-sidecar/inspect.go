@@ -30,7 +30,7 @@ func inspectCommand() *cobra.Command {
 			}
 			r, err := inspect.Look(cmd.Context(), t.Target)
 			if err != nil {
-				return err
+				return t.unanswered(err)
 			}
 			if t.output == "text" {
 				return r.Text(cmd.OutOrStdout())
@@ -51,7 +51,7 @@ func (lintError) Error() string { return "the server breaks rules" }
 func lintServer(cmd *cobra.Command, t *target) error {
 	found, err := lint.Run(cmd.Context(), t.Target)
 	if err != nil {
-		return err
+		return t.unanswered(err)
 	}
 	if t.output == "json" {
 		err = printJSON(cmd.OutOrStdout(), append([]lint.Finding{}, found...))

@@ -36,7 +36,7 @@ func (t *target) check() error {
 	if _, ok := mcp.Lookup(t.Revision); t.Revision != "" && !ok {
 		return usageError("--revision is one of " + strings.Join(mcp.Revisions(), ", "))
 	}
-	if !strings.HasPrefix(t.URL, "http://") && !strings.HasPrefix(t.URL, "https://") {
+	if !endpoint(t.URL) {
 		return usageError("--url is an http or https URL")
 	}
 	t.Header = http.Header{}
