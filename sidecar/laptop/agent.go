@@ -55,6 +55,8 @@ func ServeAgent(life io.Reader, path string, command []string, relay bool, out, 
 	defer log.Close(200 * time.Millisecond)
 	err = (&supervisor.Supervisor{Command: command, Env: os.Environ(), Relay: relay, Log: log}).Serve(ctx, l)
 	sweep() // what its clocks were too short for: here no kernel ends it with us
+	// The directory was made for the socket, by who may have been killed.
+	_ = os.Remove(filepath.Dir(path))
 	return err
 }
 

@@ -32,27 +32,42 @@ func (o *Options) explain(s config.WorkloadStatus, cause error, kept []string) *
 }
 
 func (o *Options) problem(s config.WorkloadStatus, cause error) string {
+	if o.URL != "" {
+		return o.remote(s, cause)
+	}
 	what := strconv.Quote(o.what())
 	switch s.Reason {
 	case config.ReasonExited:
 		return o.exited(s)
+	case config.ReasonCrashLooping:
+		return what + " ends soon after each start"
 	case config.ReasonNoAnswer:
 		return fmt.Sprintf("%s did not answer within %v: a server reads requests from stdin and answers on stdout; --startup gives it longer", what, o.startup())
 	case config.ReasonBadOutput:
 		return what + " writes on stdout what is not the protocol: logs belong on stderr"
-	case config.ReasonRefused:
-		return fmt.Sprintf("nobody listens at %s, for %v now: is the server running, and is that its port?", o.URL, o.startup())
-	case config.ReasonHTTPStatus:
-		var f *peer.Failure
-		status := "an error"
-		if errors.As(cause, &f) && f.Status != 0 {
-			status = "status " + strconv.Itoa(f.Status)
-		}
-		return fmt.Sprintf("%s answers with %s: is that its MCP endpoint?", o.URL, status)
 	case config.ReasonAgentUnreachable:
 		return fmt.Sprintf("%s cannot be started: %s", what, clean(cause))
 	}
 	return fmt.Sprintf("%s answers, but not as an MCP server does: %s", what, clean(cause))
+}
+
+// remote words a failure of a server with a URL.
+func (o *Options) remote(s config.WorkloadStatus, cause error) string {
+	f := new(peer.Failure)
+	_ = errors.As(cause, &f) // none: the zero one says nothing
+	switch {
+	case s.Reason == config.ReasonRefused:
+		return fmt.Sprintf("nobody listens at %s, for %v now: is the server running, and is that its port?", o.URL, o.startup())
+	case s.Reason == config.ReasonNoAnswer:
+		return fmt.Sprintf("%s did not answer within %v; --startup gives it longer", o.URL, o.startup())
+	case s.Reason == config.ReasonHTTPStatus && f.Status != 0:
+		return fmt.Sprintf("%s answers with status %d: is that its MCP endpoint?", o.URL, f.Status)
+	case f.Reason == peer.Ended:
+		return fmt.Sprintf("%s closes the connection without a whole answer: does it speak http, and is that its MCP endpoint?", o.URL)
+	case f.Err != nil:
+		cause = f.Err
+	}
+	return fmt.Sprintf("%s answers, but not as an MCP server does: %s", o.URL, clean(cause))
 }
 
 func (o *Options) exited(s config.WorkloadStatus) string {

@@ -89,6 +89,9 @@ func (o *Options) workload() (config.Workload, error) {
 		if err != nil {
 			return config.Workload{}, err
 		}
+		if o.ours(m.Port) {
+			return config.Workload{}, &UsageError{fmt.Sprintf("%q is where this program is to listen itself: --listen names another address", o.URL)}
+		}
 		return config.Workload{Type: config.WorkloadMCP, MCP: m}, nil
 	}
 	return config.Workload{}, &UsageError{"nothing to serve: give a command or a URL"}
@@ -141,6 +144,13 @@ func endpoint(text string) (*config.MCP, error) {
 		path = config.DefaultMCPPath
 	}
 	return &config.MCP{Port: port, Path: path}, nil
+}
+
+// ours reports whether a port of loopback is the one of Listen.
+func (o *Options) ours(port int) bool {
+	host, own, err := net.SplitHostPort(o.Listen)
+	ip := net.ParseIP(host)
+	return err == nil && own == strconv.Itoa(port) && (host == "" || loopback(host) || ip != nil && ip.IsUnspecified())
 }
 
 func loopback(host string) bool {

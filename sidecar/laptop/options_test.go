@@ -53,10 +53,14 @@ func TestOptionsNameOneWorkload(t *testing.T) {
 		o  Options
 		ok bool
 	}{
-		"a command": {Options{Command: []string{"x"}}, true},
-		"a URL":     {Options{URL: "http://localhost:1/"}, true},
-		"both":      {Options{Command: []string{"x"}, URL: "http://localhost:1/"}, false},
-		"neither":   {Options{}, false},
+		"a command":                             {Options{Command: []string{"x"}}, true},
+		"a URL":                                 {Options{URL: "http://localhost:1/"}, true},
+		"both":                                  {Options{Command: []string{"x"}, URL: "http://localhost:1/"}, false},
+		"neither":                               {Options{}, false},
+		"our own":                               {Options{URL: "http://localhost:17080/mcp", Listen: DefaultListen}, false},
+		"our own, where everybody can reach it": {Options{URL: "http://127.0.0.1:81/mcp", Listen: "0.0.0.0:81"}, false},
+		"another port than ours":                {Options{URL: "http://127.0.0.1:3000/mcp", Listen: DefaultListen}, true},
+		"our port elsewhere":                    {Options{URL: "http://127.0.0.1:81/mcp", Listen: "10.0.0.1:81"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := test.o.workload(); (err == nil) != test.ok {
@@ -85,12 +89,16 @@ func TestFailuresAreExplained(t *testing.T) {
 		"a file that is no program":   {o: command, s: config.WorkloadStatus{Reason: config.ReasonExited, ExitCode: code(126)}, want: `"npx" cannot be executed`, final: true},
 		"a shell that did not find it": {o: command, s: config.WorkloadStatus{Reason: config.ReasonExited, ExitCode: code(127), StderrTail: []string{"sh: y: not found"}},
 			want: "exit code 127 before it answered\nThe last that it wrote on stderr:\n  | sh: y: not found", final: true},
-		"a signal":             {o: command, s: config.WorkloadStatus{Reason: config.ReasonExited}, want: `"npx -y x" ended before it answered`, final: true},
-		"silence":              {o: command, s: config.WorkloadStatus{Reason: config.ReasonNoAnswer}, kept: []string{"listening"}, want: "within 2m0s", final: true},
-		"silence, with stderr": {o: command, s: config.WorkloadStatus{Reason: config.ReasonNoAnswer}, kept: []string{"listening"}, want: "  | listening", final: true},
-		"chatter":              {o: command, s: config.WorkloadStatus{Reason: config.ReasonBadOutput}, want: "logs belong on stderr", final: true},
-		"nobody there":         {o: url, s: config.WorkloadStatus{Reason: config.ReasonRefused}, want: "nobody listens at http://127.0.0.1:3000/mcp, for 10s"},
-		"a wrong path":         {o: url, s: config.WorkloadStatus{Reason: config.ReasonHTTPStatus}, cause: &peer.Failure{Reason: peer.Status, Status: 404}, want: "status 404"},
+		"a signal":                    {o: command, s: config.WorkloadStatus{Reason: config.ReasonExited}, want: `"npx -y x" ended before it answered`, final: true},
+		"silence":                     {o: command, s: config.WorkloadStatus{Reason: config.ReasonNoAnswer}, kept: []string{"listening"}, want: "within 2m0s", final: true},
+		"silence, with stderr":        {o: command, s: config.WorkloadStatus{Reason: config.ReasonNoAnswer}, kept: []string{"listening"}, want: "  | listening", final: true},
+		"chatter":                     {o: command, s: config.WorkloadStatus{Reason: config.ReasonBadOutput}, want: "logs belong on stderr", final: true},
+		"nobody there":                {o: url, s: config.WorkloadStatus{Reason: config.ReasonRefused}, want: "nobody listens at http://127.0.0.1:3000/mcp, for 10s"},
+		"crashes":                     {o: command, s: config.WorkloadStatus{Reason: config.ReasonCrashLooping}, want: `"npx -y x" ends soon after each start`, final: true},
+		"a server's silence":          {o: url, s: config.WorkloadStatus{Reason: config.ReasonNoAnswer}, want: "3000/mcp did not answer within 10s; --startup"},
+		"a page":                      {o: url, s: config.WorkloadStatus{Reason: config.ReasonBadOutput}, cause: &peer.Failure{Reason: peer.BadResponse, Status: 200, Err: errors.New("no JSON")}, want: "as an MCP server does: no JSON"},
+		"a connection that is closed": {o: url, s: config.WorkloadStatus{Reason: config.ReasonBadOutput}, cause: &peer.Failure{Reason: peer.Ended, Err: errors.New("EOF")}, want: "closes the connection"},
+		"a wrong path":                {o: url, s: config.WorkloadStatus{Reason: config.ReasonHTTPStatus}, cause: &peer.Failure{Reason: peer.Status, Status: 404}, want: "status 404"},
 		"an answer with control characters": {o: url, s: config.WorkloadStatus{Reason: config.ReasonBadHandshake}, cause: errors.New("a\x1b[2Jb"),
 			want: "as an MCP server does: a [2Jb"},
 	} {

@@ -1,6 +1,10 @@
 package dataplane
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,6 +36,25 @@ func gone(t *testing.T, pids []int) {
 	}
 }
 
+// socketDir is the directory that was made for an agent's socket.
+func socketDir(t *testing.T, agent int) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", agent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Split(string(text), "\x00")
+	i := slices.Index(args, "--socket")
+	if i < 0 {
+		t.Fatalf("the agent was started with %q", args)
+	}
+	dir := filepath.Dir(args[i+1])
+	if _, err := os.Stat(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // No orphan and no zombie, also when the sidecar is killed: on a laptop, where
 // nobody else would clean up. P11
 func TestNothingOutlivesAKilledSidecarOnALaptop(t *testing.T) {
@@ -55,8 +78,10 @@ func TestNothingOutlivesAKilledSidecarOnALaptop(t *testing.T) {
 			if len(servers) == 0 {
 				t.Fatal("the agent has no children")
 			}
+			dir := socketDir(t, agents[0])
 			end(sidecar)
 			gone(t, append(append(pids, servers...), agents...))
+			eventually(t, dir+" is gone", func() bool { _, err := os.Stat(dir); return os.IsNotExist(err) })
 		})
 	}
 }
