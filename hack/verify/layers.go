@@ -9,7 +9,7 @@ import (
 // lower ones only, not its neighbours: whoever reads upward meets nothing that
 // was not explained before. A new package gets its place here.
 var layers = [][]string{
-	{"internal/broken", "internal/fence", "internal/lapse", "internal/pause"},
+	{"inflight", "internal/broken", "internal/fence", "internal/lapse", "internal/pause"},
 	{"strictjson", "hook", "seal", "salvage", "auth", "transport/queue", "uritemplate"},
 	{"jsonrpc", "sse", "transport/ndjson", "auth/metadata", "cardinality", "paramheader", "schema"},
 	{"mcp", "stream", "handle", "auth/guard", "auth/oidc", "auth/token"},

@@ -127,7 +127,6 @@ func New(c Config, makeBackend MakeBackend) (*App, error) {
 	}
 	a.heart = admin.NewHeart(
 		func() { a.gate.Counts() },
-		func() { a.drainer.State() },
 		func() { a.front.Sessions() },
 	)
 	return a, a.listen()

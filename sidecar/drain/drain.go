@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/inflight"
 )
 
 // ErrTimeUp is the cause given to requests that are cut because the drain has
@@ -12,7 +15,7 @@ import (
 var ErrTimeUp = errors.New("drain: time is up")
 
 // State is where a drain stands. States only ever grow.
-type State int
+type State int32
 
 // The states, see the package comment.
 const (
@@ -71,20 +74,18 @@ type Drainer struct {
 	draining chan struct{} // closed by the first Begin
 	drained  chan struct{}
 
-	mu       sync.Mutex
-	state    State
-	refusing bool
-	cause    string
-	inFlight int
-	idle     chan struct{} // closed while nothing is in flight
-	idleFrom time.Time
+	requests inflight.Counter
+	state    atomic.Int32 // a State; changed under mu
+	refusing atomic.Bool
+
+	mu    sync.Mutex
+	cause string
+	last  time.Time // when a request was over, once it is not Serving
 }
 
 // New returns a Drainer that serves.
 func New(o Options) *Drainer {
-	idle := make(chan struct{})
-	close(idle)
-	d := &Drainer{o: o, draining: make(chan struct{}), drained: make(chan struct{}), idle: idle, idleFrom: time.Now()}
+	d := &Drainer{o: o, draining: make(chan struct{}), drained: make(chan struct{})}
 	d.left = d.leave
 	return d
 }
@@ -93,15 +94,15 @@ func New(o Options) *Drainer {
 // the first call counts.
 func (d *Drainer) Begin(cause string) {
 	d.mu.Lock()
-	first := d.state == Serving
+	first := d.State() == Serving
 	if first {
-		d.state, d.cause = Leaving, cause
+		d.cause = cause
+		d.state.Store(int32(Leaving))
 		close(d.draining)
 	}
-	n := d.inFlight
 	d.mu.Unlock()
 	if first {
-		d.observe(Leaving, cause, n)
+		d.observe(Leaving, cause)
 	}
 }
 
@@ -112,44 +113,31 @@ func (d *Drainer) Draining() <-chan struct{} { return d.draining }
 func (d *Drainer) Drained() <-chan struct{} { return d.drained }
 
 // State returns the present state.
-func (d *Drainer) State() State {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.state
-}
+func (d *Drainer) State() State { return State(d.state.Load()) }
 
 // InFlight returns how many requests are between Enter and leave.
-func (d *Drainer) InFlight() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.inFlight
-}
+func (d *Drainer) InFlight() int { return d.requests.Len() }
 
 // Enter counts a request in. It refuses once requests have been cut or the end
 // has come; a drain that ended quietly still takes what comes, because whoever
 // sends here does not know better yet. leave must be called exactly once, after
 // the answer has been written.
 func (d *Drainer) Enter() (leave func(), ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.refusing {
+	d.requests.Enter()
+	if d.refusing.Load() {
+		d.requests.Leave()
 		return nil, false
 	}
-	if d.inFlight == 0 {
-		d.idle = make(chan struct{})
-	}
-	d.inFlight++
 	return d.left, true
 }
 
 func (d *Drainer) leave() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.inFlight--
-	if d.inFlight == 0 {
-		d.idleFrom = time.Now()
-		close(d.idle)
+	if d.State() != Serving {
+		d.mu.Lock()
+		d.last = time.Now()
+		d.mu.Unlock()
 	}
+	d.requests.Leave()
 }
 
 // Run waits for Begin and then takes the drain through its states until it is
@@ -173,7 +161,7 @@ func (d *Drainer) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		d.refuse()
+		d.refusing.Store(true)
 		if d.o.Cut != nil {
 			d.o.Cut(ErrTimeUp)
 		}
@@ -190,14 +178,8 @@ func (d *Drainer) Run(ctx context.Context) error {
 // Close marks the end, from which on everything is refused. Call it before
 // listeners are closed.
 func (d *Drainer) Close() {
-	d.refuse()
+	d.refusing.Store(true)
 	d.advance(Closed)
-}
-
-func (d *Drainer) refuse() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.refusing = true
 }
 
 // quiet waits until nothing has been in flight for Linger, and reports whether
@@ -207,15 +189,10 @@ func (d *Drainer) quiet(ctx context.Context, most time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for {
-		busy, since := d.activity()
-		if busy != nil {
-			select {
-			case <-busy:
-				continue
-			case <-ctx.Done():
-				return false
-			}
+		if d.requests.Wait(ctx) != nil {
+			return false
 		}
+		since := d.lastLeft()
 		if closing.After(since) {
 			since = closing
 		}
@@ -229,48 +206,35 @@ func (d *Drainer) quiet(ctx context.Context, most time.Duration) bool {
 	}
 }
 
-// empty waits until nothing is in flight, at most for the given time.
-func (d *Drainer) empty(ctx context.Context, most time.Duration) {
-	busy, _ := d.activity()
-	if busy == nil {
-		return
-	}
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-busy:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// activity returns a channel that is closed when the requests in flight are
-// over, or nil and since when there are none.
-func (d *Drainer) activity() (busy <-chan struct{}, since time.Time) {
+func (d *Drainer) lastLeft() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.inFlight > 0 {
-		return d.idle, time.Time{}
-	}
-	return nil, d.idleFrom
+	return d.last
+}
+
+// empty waits until nothing is in flight, at most for the given time.
+func (d *Drainer) empty(ctx context.Context, most time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	_ = d.requests.Wait(ctx)
 }
 
 func (d *Drainer) advance(to State) {
 	d.mu.Lock()
-	grown := to > d.state
+	grown := to > d.State()
 	if grown {
-		d.state = to
+		d.state.Store(int32(to))
 	}
-	cause, n := d.cause, d.inFlight
+	cause := d.cause
 	d.mu.Unlock()
 	if grown {
-		d.observe(to, cause, n)
+		d.observe(to, cause)
 	}
 }
 
-func (d *Drainer) observe(s State, cause string, n int) {
+func (d *Drainer) observe(s State, cause string) {
 	if d.o.Observe != nil {
-		d.o.Observe(s, cause, n)
+		d.o.Observe(s, cause, d.InFlight())
 	}
 }
 

@@ -49,35 +49,6 @@ func TestMiddlewareSaysGoodbyeOnceClosing(t *testing.T) {
 	}
 }
 
-func TestMiddlewareDecidesWhenTheHeadIsWritten(t *testing.T) {
-	d := New(Options{})
-	entered, answer := make(chan struct{}), make(chan struct{})
-	s := httptest.NewServer(d.Middleware(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		close(entered)
-		<-answer
-		_, _ = io.WriteString(w, "late")
-	}), nil))
-	defer s.Close()
-	defer s.Client().CloseIdleConnections()
-	closed := make(chan bool, 1)
-	go func() {
-		resp, err := s.Client().Get(s.URL)
-		if err != nil {
-			t.Error(err)
-			closed <- false
-			return
-		}
-		_ = resp.Body.Close()
-		closed <- resp.Close
-	}()
-	<-entered
-	d.advance(Closing)
-	close(answer)
-	if !<-closed {
-		t.Error("the answer of a call that began before keeps its connection")
-	}
-}
-
 func TestMiddlewareRefusesAtTheEnd(t *testing.T) {
 	refused := 0
 	d := at(Drained)

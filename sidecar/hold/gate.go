@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/fairlead-dev/fairlead/runtime/inflight"
 )
 
 // Why a call was not let through.
@@ -18,24 +21,22 @@ var (
 // Gate lets calls through while it is open. Make it with New. All methods may
 // be called concurrently.
 type Gate struct {
-	hold time.Duration
-	most int
-	left func() // leave, made once
+	hold   time.Duration
+	most   int
+	left   func() // leaves active, made once
+	active inflight.Counter
+	isOpen atomic.Bool // changed under mu
 
-	mu     sync.Mutex
-	open   chan struct{} // closed while the gate is open
-	held   int
-	active int
-	idle   chan struct{} // closed while nothing is active
+	mu   sync.Mutex
+	open chan struct{} // closed while the gate is open
+	held int
 }
 
 // New returns a closed gate that holds at most so many calls for at most hold
 // each.
 func New(most int, hold time.Duration) *Gate {
-	idle := make(chan struct{})
-	close(idle)
-	g := &Gate{hold: hold, most: most, open: make(chan struct{}), idle: idle}
-	g.left = g.leave
+	g := &Gate{hold: hold, most: most, open: make(chan struct{})}
+	g.left = g.active.Leave
 	return g
 }
 
@@ -43,7 +44,7 @@ func New(most int, hold time.Duration) *Gate {
 func (g *Gate) Open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.isOpen() {
+	if !g.isOpen.Swap(true) {
 		close(g.open)
 	}
 }
@@ -52,18 +53,8 @@ func (g *Gate) Open() {
 func (g *Gate) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.isOpen() {
+	if g.isOpen.Swap(false) {
 		g.open = make(chan struct{})
-	}
-}
-
-// isOpen tells the state; the lock is held.
-func (g *Gate) isOpen() bool {
-	select {
-	case <-g.open:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -71,12 +62,15 @@ func (g *Gate) isOpen() bool {
 func (g *Gate) Counts() (active, held int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.active, g.held
+	return g.active.Len(), g.held
 }
 
 // Enter waits until the gate is open. On success leave must be called exactly
 // once; else the error is ErrFull at once, ErrAway, or the cause of ctx.
 func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
+	if g.start() {
+		return g.left, nil
+	}
 	open, err := g.enter()
 	if open == nil {
 		return g.left, err
@@ -104,8 +98,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 func (g *Gate) enter() (open <-chan struct{}, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.isOpen() {
-		g.start()
+	if g.start() {
 		return nil, nil
 	}
 	if g.held == g.most {
@@ -119,8 +112,7 @@ func (g *Gate) enter() (open <-chan struct{}, err error) {
 func (g *Gate) again() (open <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.isOpen() {
-		g.start()
+	if g.start() {
 		return nil
 	}
 	return g.open
@@ -132,30 +124,16 @@ func (g *Gate) release() {
 	g.held--
 }
 
-// start counts a running call; the lock is held.
-func (g *Gate) start() {
-	if g.active == 0 {
-		g.idle = make(chan struct{})
+// start counts the call as running if the gate is open. It is counted before it
+// looks: whoever closes the gate and then waits for Idle misses none.
+func (g *Gate) start() bool {
+	g.active.Enter()
+	if g.isOpen.Load() {
+		return true
 	}
-	g.active++
-}
-
-func (g *Gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.active--
-	if g.active == 0 {
-		close(g.idle)
-	}
+	g.active.Leave()
+	return false
 }
 
 // Idle waits until no call runs or ctx ends.
-func (g *Gate) Idle(ctx context.Context) {
-	g.mu.Lock()
-	idle := g.idle
-	g.mu.Unlock()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-	}
-}
+func (g *Gate) Idle(ctx context.Context) { _ = g.active.Wait(ctx) }

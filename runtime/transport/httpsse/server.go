@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/inflight"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
 	"github.com/fairlead-dev/fairlead/runtime/seal"
@@ -60,7 +61,7 @@ type Server struct {
 	dispatcher *dispatch.Dispatcher
 	table      table
 	draining   atomic.Bool
-	requests   edge.Counter
+	requests   inflight.Counter
 }
 
 func (s *Server) init() {

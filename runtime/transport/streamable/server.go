@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/auth"
 	"github.com/fairlead-dev/fairlead/runtime/dispatch"
 	"github.com/fairlead-dev/fairlead/runtime/hook"
+	"github.com/fairlead-dev/fairlead/runtime/inflight"
 	"github.com/fairlead-dev/fairlead/runtime/internal/lapse"
 	"github.com/fairlead-dev/fairlead/runtime/mcp"
 	"github.com/fairlead-dev/fairlead/runtime/middleware"
@@ -97,7 +98,7 @@ type Server struct {
 	base       context.Context  // of modern requests
 	end        context.CancelCauseFunc
 	draining   atomic.Bool
-	requests   edge.Counter
+	requests   inflight.Counter
 	listens    listens
 	patience   lapse.Clock // of prompt requests
 	adoptions  adoptions
