@@ -35,7 +35,8 @@ func (d *Dispatcher) TakeUp(ctx context.Context, s *session.Session, id *auth.Id
 	if !ok {
 		return nil, errNoAdopter
 	}
-	l := &Legacy{Session: s, d: d, ready: true}
+	l := &Legacy{Session: s, d: d}
+	l.ready.Store(true)
 	var o Outcome
 	err := func() error {
 		defer d.guard(&o)

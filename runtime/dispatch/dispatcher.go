@@ -58,10 +58,18 @@ const DefaultConcurrent = 256
 // Handler works on one request: Server.Serve, or Server.Open with its session.
 type Handler func(ctx context.Context, x *Exchange) Outcome
 
-// Deliver is told once how a request ended. With a nil silence the outcome is
+// Recipient is told once how a request ended. With a nil silence the outcome is
 // to be sent; otherwise nothing may be sent (D3: no answer leaves after a
 // cancel) and silence says why. It must not block on the client.
+type Recipient interface {
+	Deliver(o Outcome, silence error)
+}
+
+// Deliver is a Recipient.
 type Deliver func(o Outcome, silence error)
+
+// Deliver implements Recipient.
+func (f Deliver) Deliver(o Outcome, silence error) { f(o, silence) }
 
 // Offered is which revisions are served.
 func (d *Dispatcher) Offered() mcp.Offer {
@@ -76,42 +84,11 @@ func (d *Dispatcher) Offered() mcp.Offer {
 // the request first: the handler, cancel, deadline, or parent's end. The error
 // is an id that is in flight already on the session.
 func (d *Dispatcher) Start(parent context.Context, r Request, h Handler, deliver Deliver) (*Run, *jsonrpc.Error) {
-	run, err := d.Begin(parent, r, h, deliver)
-	if err == nil {
-		run.Go()
+	run := new(Run)
+	if err := run.Begin(d, parent, r, h, deliver); err != nil {
+		return nil, err
 	}
-	return run, err
-}
-
-// Begin is Start that leaves the work to the caller, who calls Go or, where
-// Prompt says that he may, Work.
-func (d *Dispatcher) Begin(parent context.Context, r Request, h Handler, deliver Deliver) (*Run, *jsonrpc.Error) {
-	run := &Run{d: d, id: r.Msg.ID, handler: h, deliver: deliver, began: time.Now()}
-	run.legacy, _ = r.Session.(*Legacy)
-	registered := run.legacy != nil && r.Msg.Method != mcp.MethodInitialize
-	if registered && parent == run.legacy.Context() {
-		parent = context.Background() // the session knows its requests and cancels them
-	}
-	run.ctx, run.cancel = context.WithCancelCause(parent)
-	method, _ := r.Profile.Method(r.Msg.Method)
-	run.listens, run.waits = method.Listening, method.Waiting
-	run.x.set(run.ctx, r)
-	run.x.d = d
-	run.op = d.operation(r)
-	if registered {
-		if !run.legacy.begin(run) {
-			run.cancel(context.Canceled)
-			return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight").WithReason(mcp.ReasonDuplicateID)
-		}
-		run.legacy.Ready()
-	}
-	if d.Timeout != nil && !run.listens {
-		if limit := d.Timeout(); limit > 0 {
-			// Not one more context or timer, of which there are enough.
-			d.deadlines.Set(&run.deadline, run.began, limit, (*overdue)(run))
-		}
-	}
-	d.Observer.Start(run.op)
+	run.Go()
 	return run, nil
 }
 
@@ -126,12 +103,12 @@ func (d *Dispatcher) Answer(ctx context.Context, r Request) (o Outcome, answered
 	switch {
 	case known && method.Name == mcp.MethodPing:
 		o = Result([]byte(`{}`))
-	case !r.Profile.Serves(r.Msg.Method):
+	case !known && !r.Profile.Serves(r.Msg.Method):
 		o = Fail(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found"))
 	default:
 		return Outcome{}, false
 	}
-	run := Run{d: d, op: d.operation(r), began: time.Now()}
+	run := Run{d: d, op: d.operation(&r, known), began: time.Now()}
 	d.Observer.Start(run.op)
 	if stack := d.receiving(); stack != nil {
 		o = d.answered(ctx, r, stack, o)
@@ -145,10 +122,11 @@ func (d *Dispatcher) answered(ctx context.Context, r Request, stack *middleware.
 	return d.received(ctx, &r, stack, func(context.Context, *middleware.Message) Outcome { return o })
 }
 
-// operation names a request for telemetry.
-func (d *Dispatcher) operation(r Request) hook.Operation {
+// operation names a request for telemetry; known says that its revision has the
+// method.
+func (d *Dispatcher) operation(r *Request, known bool) hook.Operation {
 	op := hook.Operation{Method: r.Msg.Method, Revision: r.Profile.Revision, Binding: d.Binding.String()}
-	if !mcp.KnownMethod(op.Method) {
+	if !known && !mcp.KnownMethod(op.Method) {
 		op.Method = "_OTHER"
 	}
 	if d.Observer == nil {

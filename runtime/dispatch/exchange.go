@@ -77,9 +77,11 @@ type Exchange struct {
 	// not set (P14).
 	Msg *jsonrpc.Message
 
-	ctx context.Context
-	req Request
-	d   *Dispatcher // nil: no stacks
+	ctx    context.Context
+	req    Request
+	method mcp.Method
+	known  bool
+	d      *Dispatcher // nil: no stacks
 }
 
 // NewExchange makes an exchange that ends with ctx. Transports call it; a
@@ -95,6 +97,7 @@ func (x *Exchange) set(ctx context.Context, r Request) {
 		r.ClientCapabilities = []byte(`{}`)
 	}
 	x.Msg, x.ctx, x.req = r.Msg, ctx, r
+	x.method, x.known = r.Profile.Method(r.Msg.Method)
 }
 
 // Context is cancelled, with a cause, when the exchange ends.
@@ -102,6 +105,10 @@ func (x *Exchange) Context() context.Context { return x.ctx }
 
 // Profile says what the request's revision has; the era is decided once.
 func (x *Exchange) Profile() mcp.Profile { return x.req.Profile }
+
+// Method is what the revision says about the request; known is false, and
+// Method empty, where it says nothing.
+func (x *Exchange) Method() (m mcp.Method, known bool) { return x.method, x.known }
 
 // Revision is the request's protocol revision.
 func (x *Exchange) Revision() string { return x.req.Profile.Revision }

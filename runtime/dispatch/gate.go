@@ -79,6 +79,9 @@ func (g *gate) leave() {
 
 // admit lets in who waits; g.mu is held.
 func (g *gate) admit() {
+	if g.waiting.Len() == 0 {
+		return
+	}
 	for most := g.most(); g.active < most && g.waiting.Len() > 0; g.active++ {
 		close(g.waiting.Remove(g.waiting.Front()).(chan struct{}))
 	}

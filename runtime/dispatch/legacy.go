@@ -3,7 +3,9 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/auth"
@@ -19,13 +21,15 @@ type Legacy struct {
 	*session.Session
 	d *Dispatcher
 
+	ready    atomic.Bool  // the client has come back after initialize; changed under mu
+	active   atomic.Int64 // requests of the client that are not delivered yet
+	retiring atomic.Bool  // whoever is delivered last looks for retired
+
 	mu      sync.Mutex
-	runs    map[jsonrpc.ID]*Run // the client's requests
-	active  int                 // those that are not delivered yet
-	pending map[string]pending  // ours, by id text
+	runs    []*Run             // the client's requests, few at a time
+	pending map[string]pending // ours, by id text
 	opened  bool
-	ready   bool        // the client has come back after initialize
-	early   *early      // nil: nothing waits for that
+	early   *early      // nil: nothing waits until the client is ready
 	retired *time.Timer // nil: it is not; else what cuts off the rest
 	cause   error       // of Retire
 	closed  error
@@ -95,14 +99,11 @@ func (l *Legacy) onClose(cause error) {
 func (l *Legacy) begin(r *Run) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.runs[r.id] != nil {
+	if l.run(r.id) >= 0 {
 		return false
 	}
-	if l.runs == nil {
-		l.runs = map[jsonrpc.ID]*Run{}
-	}
-	l.runs[r.id] = r
-	l.active++
+	l.runs = append(l.runs, r)
+	l.active.Add(1)
 	r.counted = true
 	if l.closed != nil {
 		r.cancel(l.closed) // there is nobody left who would
@@ -113,12 +114,17 @@ func (l *Legacy) begin(r *Run) bool {
 func (l *Legacy) finish(r *Run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.runs[r.id] == r {
-		delete(l.runs, r.id)
+	if i := slices.Index(l.runs, r); i >= 0 {
+		l.runs = slices.Delete(l.runs, i, i+1)
 	}
 	if len(l.runs) == 0 {
 		l.runs = nil
 	}
+}
+
+// run finds the request with an id, or -1; l.mu is held.
+func (l *Legacy) run(id jsonrpc.ID) int {
+	return slices.IndexFunc(l.runs, func(r *Run) bool { return r.id == id })
 }
 
 // retireTime is how long requests that nobody serves any more may take to find
@@ -130,8 +136,9 @@ func (l *Legacy) Retire(cause error) {
 	if !l.Session.Retire() {
 		return
 	}
+	l.retiring.Store(true)
 	l.mu.Lock()
-	over := l.active == 0
+	over := l.active.Load() == 0
 	if !over {
 		l.cause = cause
 		l.retired = time.AfterFunc(retireTime, func() { l.Close(cause) })
@@ -144,12 +151,11 @@ func (l *Legacy) Retire(cause error) {
 
 // delivered notes that a request is over for its client too.
 func (l *Legacy) delivered(r *Run) {
-	if !r.counted {
+	if !r.counted || l.active.Add(-1) > 0 || !l.retiring.Load() {
 		return
 	}
 	l.mu.Lock()
-	l.active--
-	over, cause := l.active == 0 && l.retired != nil, l.cause
+	over, cause := l.retired != nil, l.cause
 	l.mu.Unlock()
 	if over {
 		l.Close(cause)
@@ -211,7 +217,10 @@ func (l *Legacy) cancel(m *jsonrpc.Message) {
 		return
 	}
 	l.mu.Lock()
-	run := l.runs[id]
+	var run *Run
+	if i := l.run(id); i >= 0 {
+		run = l.runs[i]
+	}
 	l.mu.Unlock()
 	if run == nil {
 		return

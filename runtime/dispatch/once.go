@@ -15,10 +15,7 @@ func (l *Legacy) NotifyOnce(raw []byte) error {
 		if l.waits(line) {
 			return nil
 		}
-		l.mu.Lock()
-		ready := l.ready
-		l.mu.Unlock()
-		if ready {
+		if l.ready.Load() {
 			return l.PushOnce(line)
 		}
 		return l.push(line)

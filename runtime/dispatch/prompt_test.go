@@ -36,7 +36,8 @@ func TestPrompt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			deliver, _ := collect(t)
-			run, err := test.d.Begin(t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"`+test.method+`"}`), Profile: profile("2025-11-25")},
+			run := new(dispatch.Run)
+			err := run.Begin(test.d, t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"`+test.method+`"}`), Profile: profile("2025-11-25")},
 				func(context.Context, *dispatch.Exchange) dispatch.Outcome { return dispatch.Result([]byte(`{}`)) }, deliver)
 			if err != nil {
 				t.Fatal(err)
@@ -70,7 +71,8 @@ func TestWorkDelivers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := &dispatch.Dispatcher{Timeout: func() time.Duration { return time.Minute }}
 				deliver, ends := collect(t)
-				run, err := d.Begin(t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"x/y"}`), Profile: profile("2025-11-25")}, test.handler, deliver)
+				run := new(dispatch.Run)
+				err := run.Begin(d, t.Context(), dispatch.Request{Msg: message(t, `{"jsonrpc":"2.0","id":1,"method":"x/y"}`), Profile: profile("2025-11-25")}, test.handler, deliver)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -23,10 +23,13 @@ type early struct {
 
 // Ready says that the client has come back. What was held is sent first.
 func (l *Legacy) Ready() {
+	if l.ready.Load() {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.early
-	if l.ready || e != nil && e.flushing {
+	if l.ready.Load() || e != nil && e.flushing {
 		return
 	}
 	if e != nil {
@@ -34,7 +37,8 @@ func (l *Legacy) Ready() {
 		l.flush(e)
 		close(e.came)
 	}
-	l.ready, l.early = true, nil
+	l.early = nil
+	l.ready.Store(true)
 }
 
 // flush sends what is held, and what comes meanwhile; l.mu is held, but not
@@ -61,7 +65,7 @@ func (l *Legacy) waitingRoom() *early {
 // oldest is lost when too many wait.
 func (l *Legacy) push(raw []byte) error {
 	l.mu.Lock()
-	if l.ready || l.closed != nil || isLog(raw) {
+	if l.ready.Load() || l.closed != nil || isLog(raw) {
 		l.mu.Unlock()
 		return l.Push(raw)
 	}
@@ -81,7 +85,7 @@ func isLog(raw []byte) bool {
 // the session ended first.
 func (l *Legacy) awaitReady(ctx context.Context) bool {
 	l.mu.Lock()
-	if l.ready {
+	if l.ready.Load() {
 		l.mu.Unlock()
 		return true
 	}

@@ -15,14 +15,15 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
 )
 
-// Run is one request between its start and its end.
+// Run is one request between its start and its end. The zero value is for Begin;
+// it may not be copied.
 type Run struct {
 	d        *Dispatcher
 	id       jsonrpc.ID
 	x        Exchange
 	legacy   *Legacy
 	handler  Handler
-	deliver  Deliver
+	to       Recipient
 	op       hook.Operation
 	began    time.Time
 	ctx      context.Context
@@ -34,6 +35,38 @@ type Run struct {
 	waits    bool
 	counted  bool // its session waits for it, see Legacy.Retire
 	grace    atomic.Pointer[time.Timer]
+}
+
+// Begin is Dispatcher.Start that leaves the work to the caller, who calls Go or,
+// where Prompt says that he may, Work. r is his to keep where he keeps the rest of
+// the request.
+func (r *Run) Begin(d *Dispatcher, parent context.Context, req Request, h Handler, to Recipient) *jsonrpc.Error {
+	r.d, r.id, r.handler, r.to, r.began = d, req.Msg.ID, h, to, time.Now()
+	r.legacy, _ = req.Session.(*Legacy)
+	registered := r.legacy != nil && req.Msg.Method != mcp.MethodInitialize
+	if registered && parent == r.legacy.Context() {
+		parent = context.Background() // the session knows its requests and cancels them
+	}
+	r.ctx, r.cancel = context.WithCancelCause(parent)
+	r.x.set(r.ctx, req)
+	r.x.d = d
+	r.listens, r.waits = r.x.method.Listening, r.x.method.Waiting
+	r.op = d.operation(&r.x.req, r.x.known)
+	if registered {
+		if !r.legacy.begin(r) {
+			r.cancel(context.Canceled)
+			return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight").WithReason(mcp.ReasonDuplicateID)
+		}
+		r.legacy.Ready()
+	}
+	if d.Timeout != nil && !r.listens {
+		if limit := d.Timeout(); limit > 0 {
+			// Not one more context or timer, of which there are enough.
+			d.deadlines.Set(&r.deadline, r.began, limit, (*overdue)(r))
+		}
+	}
+	d.Observer.Start(r.op)
+	return nil
 }
 
 // overdue is a Run whose deadline passes.
@@ -142,7 +175,7 @@ func (r *Run) end(o Outcome, silence error) {
 	if silence == nil {
 		o = r.d.respond(r.ctx, &r.x.req, o)
 	}
-	r.deliver(o, silence)
+	r.to.Deliver(o, silence)
 	if t := r.grace.Load(); t != nil {
 		t.Stop()
 	}

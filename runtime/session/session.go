@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/hook"
@@ -17,6 +18,8 @@ type Session struct {
 	born     time.Time
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
+	value    atomic.Pointer[any]
+	owner    atomic.Pointer[any]
 
 	mu      sync.Mutex
 	active  int       // requests and streams that are open
@@ -24,10 +27,9 @@ type Session struct {
 	used    bool      // something came after initialize
 	seen    time.Time // when active became 0
 	timer   *time.Timer
+	due     time.Time // of the timer; zero: it does not run
 	retired bool
 	ended   bool
-	value   any
-	owner   any
 	onClose func(cause error)
 	wire    Sender // of a session that has one connection only
 	kept    *keeping
@@ -61,23 +63,23 @@ func (s *Session) ClientInfo() []byte { return s.params.ClientInfo }
 func (s *Session) Context() context.Context { return s.ctx }
 
 // Value returns what SetValue stored: the state of whoever serves the session.
-func (s *Session) Value() any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.value
-}
+func (s *Session) Value() any { return loaded(&s.value) }
 
 // SetValue stores v for Value.
-func (s *Session) SetValue(v any) {
-	s.mu.Lock()
-	s.value = v
-	s.mu.Unlock()
+func (s *Session) SetValue(v any) { s.value.Store(&v) }
+
+func loaded(p *atomic.Pointer[any]) any {
+	if v := p.Load(); v != nil {
+		return *v
+	}
+	return nil
 }
 
 // Own attaches the layer above, once, before the session is used.
 func (s *Session) Own(owner any, onClose func(cause error)) {
+	s.owner.Store(&owner)
 	s.mu.Lock()
-	s.owner, s.onClose = owner, onClose
+	s.onClose = onClose
 	s.mu.Unlock()
 }
 
@@ -91,11 +93,7 @@ func (s *Session) Bind(wire Sender) {
 }
 
 // Owner returns what Own attached.
-func (s *Session) Owner() any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.owner
-}
+func (s *Session) Owner() any { return loaded(&s.owner) }
 
 // Enter marks the session as in use until Leave. It reports false when the
 // session has ended or is retired.
@@ -123,11 +121,22 @@ func (s *Session) Leave() {
 	}
 	s.seen = time.Now()
 	s.prolong(s.seen)
-	if s.timer == nil {
-		s.timer = time.AfterFunc(s.patience(), s.expire)
+	s.watch(s.seen, s.patience())
+}
+
+// watch has the clock go off in d from now; s.mu is held. One that goes off
+// before that is left alone: it finds out that it was too early.
+func (s *Session) watch(now time.Time, d time.Duration) {
+	due := now.Add(d)
+	switch {
+	case s.timer == nil:
+		s.timer = time.AfterFunc(d, s.expire)
+	case s.due.IsZero() || due.Before(s.due):
+		s.timer.Reset(d)
+	default:
 		return
 	}
-	s.timer.Reset(s.patience())
+	s.due = due
 }
 
 func (s *Session) patience() time.Duration {
@@ -141,13 +150,15 @@ func (s *Session) patience() time.Duration {
 // again when it is next left.
 func (s *Session) expire() {
 	s.mu.Lock()
-	left := s.patience() - time.Since(s.seen)
+	s.due = time.Time{}
+	now := time.Now()
+	left := s.patience() - now.Sub(s.seen)
 	switch {
 	case s.ended || s.active > 0:
 		s.mu.Unlock()
 		return
 	case left > 0:
-		s.timer.Reset(left)
+		s.watch(now, left)
 		s.mu.Unlock()
 		return
 	}

@@ -159,6 +159,28 @@ func TestIdleClockUnderUse(t *testing.T) {
 }
 
 // P3: what is kept for resumes is bounded per session.
+// A clock that runs for longer than a session may be idle now does not keep it.
+func TestIdleClockThatIsMadeShorter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, idle := time.Now(), time.Hour
+		r := &session.Registry{Streams: &stream.Store{}, Idle: func() time.Duration { return idle }}
+		s := start(t, r, "k", "")
+		for _, want := range []time.Duration{time.Hour, 30 * time.Second, 20 * time.Second, 10 * time.Minute} {
+			idle = want
+			s.Enter()
+			time.Sleep(time.Second)
+			s.Leave()
+		}
+		idle = 5 * time.Second
+		s.Enter()
+		s.Leave()
+		<-s.Context().Done()
+		if took := time.Since(began); took != 9*time.Second || context.Cause(s.Context()) != session.ErrIdle {
+			t.Errorf("ended after %v by %v", took, context.Cause(s.Context()))
+		}
+	})
+}
+
 func TestRetainedStreamsAreBounded(t *testing.T) {
 	r := &session.Registry{Streams: &stream.Store{}}
 	s := start(t, r, "k", "")

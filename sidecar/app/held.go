@@ -32,7 +32,7 @@ func (h *held) Serve(ctx context.Context, x *dispatch.Exchange) dispatch.Outcome
 	if err != nil {
 		return refusal(err)
 	}
-	if m, ok := x.Profile().Method(x.Msg.Method); ok && m.Listening {
+	if m, _ := x.Method(); m.Listening {
 		leave() // stays open for hours, and is no call that a restart waits for
 		return h.next.Serve(ctx, x)
 	}

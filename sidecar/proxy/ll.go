@@ -14,7 +14,7 @@ import (
 // ll serves a request of a session: the same request on the session's own leg,
 // whatever its method; what the workload does not have it refuses itself.
 func (p *Proxy) ll(ctx context.Context, x *dispatch.Exchange, state *session) dispatch.Outcome {
-	switch m, _ := x.Profile().Method(x.Msg.Method); {
+	switch m, _ := x.Method(); {
 	case m.Needs == mcp.CapTasks: // methods behind a capability that is not advertised are unknown (W5.6)
 		return p.taskMethod(ctx, x)
 	case m.Name == mcp.MethodPing: // B11.7

@@ -13,7 +13,7 @@ var _ dispatch.Prompt = (*Proxy)(nil)
 // to end first: a task of the workload's, a call that is parked, a log level
 // that is being set.
 func (p *Proxy) Prompt(x *dispatch.Exchange) bool {
-	m, known := x.Profile().Method(x.Msg.Method)
+	m, known := x.Method()
 	if !known || m.Needs == mcp.CapTasks || m.Extension != "" {
 		return false
 	}

@@ -35,7 +35,7 @@ type answer struct {
 	wire    mcp.Wire
 	legacy  *dispatch.Legacy // nil for modern requests
 	method  mcp.Method
-	run     *dispatch.Run
+	running dispatch.Run
 
 	early lapse.Alarm // of a prompt request: when it becomes a stream
 
@@ -52,7 +52,10 @@ type answer struct {
 	changed chan struct{} // nil: prompt
 }
 
-var _ dispatch.Channel = (*answer)(nil)
+var (
+	_ dispatch.Channel   = (*answer)(nil)
+	_ dispatch.Recipient = (*answer)(nil)
+)
 
 // run starts a request and serves its answer. kept is true once it has
 // started.
@@ -78,18 +81,16 @@ func (p *posted) run(req dispatch.Request, method mcp.Method, h dispatch.Handler
 		parent, stop = auth.UntilExpiry(parent, req.Identity) // B10.8
 		defer stop()
 	}
-	run, err := p.s.dispatcher.Begin(parent, req, h, a.deliver)
-	if err != nil {
+	if err := a.running.Begin(p.s.dispatcher, parent, req, h, a); err != nil {
 		a.legacy.Leave()
 		return false, refuse(http.StatusBadRequest, hook.RejectMessage, err.Code, err.Message).about(p.msg.ID)
 	}
-	a.run = run
 	if a.mayWork() {
 		a.work()
 		return true, nil
 	}
 	a.changed = make(chan struct{}, 1)
-	run.Go()
+	a.running.Go()
 	if method.Listening {
 		a.listen()
 	} else {
@@ -122,7 +123,7 @@ func (a *answer) serve() {
 				a.finish()
 				return
 			case a.method.Listening:
-				a.run.Cancel(errNoStream())
+				a.running.Cancel(errNoStream())
 			}
 		case <-timer.C:
 			a.commit()
@@ -219,8 +220,8 @@ func (a *answer) Call(ctx context.Context, method string, params []byte) dispatc
 	return a.legacy.CallOn(ctx, method, params, a.Notify)
 }
 
-// deliver implements dispatch.Deliver.
-func (a *answer) deliver(o dispatch.Outcome, silence error) {
+// Deliver implements dispatch.Recipient.
+func (a *answer) Deliver(o dispatch.Outcome, silence error) {
 	if a.msg.Method == mcp.MethodInitialize && (silence != nil || o.Err != nil) {
 		a.legacy.Close(errors.New("initialize failed")) // before anybody learns of it
 	}
@@ -274,7 +275,7 @@ func (a *answer) abandon() {
 	}
 	switch {
 	case a.wire.DisconnectCancels:
-		a.run.Cancel(dispatch.ErrDisconnected)
+		a.running.Cancel(dispatch.ErrDisconnected)
 	case a.msg.Method == mcp.MethodInitialize:
 		a.legacy.Close(dispatch.ErrDisconnected)
 	}

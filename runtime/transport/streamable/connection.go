@@ -159,6 +159,6 @@ func (a *answer) follow(st *stream.Stream) {
 	}
 	end := c.watch(kind, reader, st)
 	if a.wire.DisconnectCancels && !errors.Is(end, io.EOF) {
-		a.run.Cancel(dispatch.ErrDisconnected)
+		a.running.Cancel(dispatch.ErrDisconnected)
 	}
 }

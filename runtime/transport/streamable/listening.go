@@ -49,10 +49,10 @@ func (l *listens) all() (out []*dispatch.Run) {
 // listen serves the answer of a listening exchange.
 func (a *answer) listen() {
 	l := &a.s.listens
-	l.add(a.run)
-	defer l.remove(a.run)
+	l.add(&a.running)
+	defer l.remove(&a.running)
 	if a.s.draining.Load() {
-		a.s.dismissWithin(a.run, retryMS*time.Millisecond)
+		a.s.dismissWithin(&a.running, retryMS*time.Millisecond)
 	}
 	a.serve()
 }

@@ -12,7 +12,7 @@ import (
 // as soon as the request is cancelled. A connection that carries other requests
 // too could not be given up meanwhile.
 func (a *answer) mayWork() bool {
-	a.prompt = a.r.ProtoMajor == 1 && a.msg.Method != mcp.MethodInitialize && a.run.Prompt()
+	a.prompt = a.r.ProtoMajor == 1 && a.msg.Method != mcp.MethodInitialize && a.running.Prompt()
 	return a.prompt
 }
 
@@ -22,12 +22,12 @@ func (a *answer) mayWork() bool {
 // stream first, that is written by one of its own.
 func (a *answer) work() {
 	if wait := a.patience(); wait < math.MaxInt64 {
-		a.s.patience.Set(&a.early, a.run.Began(), wait, (*undecided)(a))
+		a.s.patience.Set(&a.early, a.running.Began(), wait, (*undecided)(a))
 	}
 	if a.wire.DisconnectCancels {
 		defer context.AfterFunc(a.r.Context(), a.abandon)()
 	}
-	a.run.Work() // delivers before it returns
+	a.running.Work() // delivers before it returns
 	a.s.patience.Stop(&a.early)
 	a.mu.Lock()
 	writer := a.writer
