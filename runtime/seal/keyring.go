@@ -99,6 +99,9 @@ func (k *Keyring) Load(keys []Key, sealWith string) error {
 	return nil
 }
 
+// Loaded reports whether there are keys.
+func (k *Keyring) Loaded() bool { return k.ring.Load() != nil }
+
 // LoadEphemeral makes a random key that lives as long as the process: for a
 // single pod whose handles need not outlive it.
 func (k *Keyring) LoadEphemeral() error {

@@ -33,7 +33,7 @@ func (a *App) publicHandler() http.Handler {
 
 func (a *App) startedLink(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.missing() != "" {
+		if a.live.Current() == nil || !a.ring.Loaded() {
 			a.metrics.Reject(hook.RejectOverload)
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "starting", http.StatusServiceUnavailable)

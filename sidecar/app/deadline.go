@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,7 +21,8 @@ func (l deadlineListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &deadlineConn{Conn: c}, nil
+	now := time.Now()
+	return &deadlineConn{Conn: c, read: deadline{since: now}, write: deadline{since: now}}, nil
 }
 
 type deadlineConn struct {
@@ -73,21 +75,34 @@ func (c *deadlineConn) SetDeadline(t time.Time) error {
 }
 
 // deadline is that of one direction. What the connection has may be earlier
-// than what is wanted: a call that it ends too early is made again.
+// than what is wanted: a call that it ends too early is made again. Whoever
+// wants another one says so before he looks whether a call waits, and a call says
+// that it waits before it looks what is wanted: one of both sees the other.
 type deadline struct {
-	mu      sync.Mutex
-	want    time.Time
-	set     time.Time // what the connection has
-	early   bool      // a call was ended by it too early
-	waiting int       // calls that it is for now
+	since   time.Time    // what moments count from
+	want    atomic.Int64 // a moment
+	waiting atomic.Int32 // calls that it is for now
+
+	mu     sync.Mutex   // held where the connection is given another one
+	set    atomic.Int64 // a moment: what the connection has
+	passed atomic.Bool  // that has ended a call: it will do for no other
+}
+
+// moment is t in nanoseconds since a time, 0 for none.
+func moment(since, t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	if d := t.Sub(since); d != 0 {
+		return int64(d)
+	}
+	return 1
 }
 
 // move is the deadline from now on, also for a call that waits.
 func (d *deadline) move(t time.Time, set func(time.Time) error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.want = t
-	if d.waiting == 0 {
+	d.want.Store(moment(d.since, t))
+	if d.waiting.Load() == 0 {
 		return nil
 	}
 	return d.apply(set)
@@ -95,40 +110,49 @@ func (d *deadline) move(t time.Time, set func(time.Time) error) error {
 
 // begin and end are around a call.
 func (d *deadline) begin(set func(time.Time) error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.apply(set); err != nil {
-		return err
+	d.waiting.Add(1)
+	err := d.apply(set)
+	if err != nil {
+		d.waiting.Add(-1)
 	}
-	d.waiting++
-	return nil
+	return err
 }
 
 // end reports whether the call has to be made again: it was ended by a deadline
 // that is not wanted.
 func (d *deadline) end(err error) (again bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.waiting--
-	if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) || d.want == d.set {
+	d.waiting.Add(-1)
+	if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
 		return false
 	}
-	d.early = true
-	return true
+	d.passed.Store(true)
+	return d.want.Load() != d.set.Load()
 }
 
-// apply gives the connection what is wanted, unless what it has will do; mu is
-// held.
+// apply gives the connection what is wanted, unless what it has will do.
 func (d *deadline) apply(set func(time.Time) error) error {
-	switch {
-	case d.want == d.set:
-		return nil
-	case !d.early && !d.set.IsZero() && (d.want.IsZero() || d.set.Before(d.want)):
+	if d.does() {
 		return nil
 	}
-	if err := set(d.want); err != nil {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.does() {
+		return nil
+	}
+	want, at := d.want.Load(), time.Time{}
+	if want != 0 {
+		at = d.since.Add(time.Duration(want))
+	}
+	if err := set(at); err != nil {
 		return err
 	}
-	d.set, d.early = d.want, false
+	d.set.Store(want)
+	d.passed.Store(false)
 	return nil
+}
+
+// does reports whether what the connection has will do.
+func (d *deadline) does() bool {
+	want, has := d.want.Load(), d.set.Load()
+	return want == has || has != 0 && !d.passed.Load() && (want == 0 || has < want)
 }

@@ -46,7 +46,7 @@ func (a *App) missing() string {
 	if a.live.Current() == nil {
 		why = append(why, "no live contract yet: "+a.live.Fault())
 	}
-	if a.keys != nil && a.keys.Status().SealWith == "" {
+	if a.keys != nil && !a.ring.Loaded() {
 		why = append(why, "no keys yet: "+a.keys.Status().Error)
 	}
 	return strings.Join(why, "; ")

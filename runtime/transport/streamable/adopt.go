@@ -51,10 +51,12 @@ func (q *request) adopt(id jsonrpc.ID) (*dispatch.Legacy, *refusal) {
 	if q.s.Store == nil || !q.s.dispatcher.CanTakeUp() {
 		return nil, sessionUnknown(id)
 	}
-	key, ok := q.sessionKey()
-	if !ok {
+	handle, err := q.s.Keys.OpenSession(q.field(headerSession), q.principal)
+	if err != nil {
 		return nil, sessionUnknown(id)
 	}
+	bytes := keyOf(handle.Random)
+	key := string(bytes[:])
 	if first := q.s.adoptions.begin(key); first != nil {
 		select {
 		case <-first:

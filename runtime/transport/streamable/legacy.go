@@ -19,27 +19,25 @@ import (
 // lookup finds the session that the request names. Everything that keeps it
 // from being found looks the same (B0.6).
 func (q *request) lookup() (*dispatch.Legacy, bool) {
-	key, ok := q.sessionKey()
-	if !ok {
+	handle, err := q.s.Keys.OpenSession(q.field(headerSession), q.principal)
+	if err != nil {
 		return nil, false
 	}
-	sess, ok := q.s.sessions.Find(key, q.principal)
+	key := keyOf(handle.Random)
+	sess, ok := q.s.sessions.Find(string(key[:]), q.principal)
 	if !ok {
-		q.s.forget(key) // opening the id has made it remembered again
+		q.s.Keys.ForgetSession(handle.Random) // opening the id has made it remembered again
 		return nil, false
 	}
 	l, ok := sess.Owner().(*dispatch.Legacy)
 	return l, ok
 }
 
-// sessionKey opens the id that the request names, if it is one of ours for who
-// asks.
-func (q *request) sessionKey() (string, bool) {
-	handle, err := q.s.Keys.OpenSession(q.field(headerSession), q.principal)
-	if err != nil {
-		return "", false
-	}
-	return hex.EncodeToString(handle.Random[:]), true
+// keyOf is a session's key in the registry, as bytes because most keys are only
+// looked for.
+func keyOf(random seal.Random) (key [2 * len(seal.Random{})]byte) {
+	hex.Encode(key[:], random[:])
+	return key
 }
 
 // session finds the session of a legacy request, or says what is wrong: 400
@@ -135,6 +133,7 @@ func (p *posted) initialize() (kept bool, refusal *refusal) {
 		return false, nil
 	}
 	random := seal.NewRandom()
+	key := keyOf(random)
 	id, err := p.s.Keys.SealSession(seal.Session{
 		Kind: seal.KindStateful, Revision: profile.Revision, Pod: p.s.Pod, Epoch: p.s.Epoch, Random: random,
 	}, p.principal)
@@ -142,7 +141,7 @@ func (p *posted) initialize() (kept bool, refusal *refusal) {
 		return false, unavailable(hook.RejectSession, "no key for session ids").about(p.msg.ID)
 	}
 	sess, err := p.s.sessions.New(session.Params{
-		Key: hex.EncodeToString(random[:]), Principal: p.principal, Profile: profile,
+		Key: string(key[:]), Principal: p.principal, Profile: profile,
 		Capabilities: capabilities, ClientInfo: info,
 	})
 	if err != nil {
