@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,7 +24,7 @@ type figures struct {
 	// parked, tasks and ids are what is kept for clients who may come back.
 	parked, tasks, ids int
 	// series is how many the metrics have: those of what fails in a rare way come
-	// late, and each takes more than a kilobyte of the heap.
+	// late, and each takes a quarter of a kilobyte of the heap or more.
 	series int
 	// heap is what a collection left, in bytes, without the floor that the
 	// sidecar reserves and never touches.
@@ -37,9 +36,10 @@ func (f figures) String() string {
 		f.goroutines, f.descriptors, f.sessions, f.streams, f.processes, f.ours, f.parked, f.tasks, f.ids, f.series, f.heap)
 }
 
-// settle is how long after the last client everything may take to be gone, and
-// when the heap is looked at.
-const settle = 30 * time.Second
+// settle is how long after the last client everything takes to be gone where
+// nothing else runs, and when the heap is looked at; slack is how much longer it
+// may take: what does not come to rest then never does.
+const settle, slack = 30 * time.Second, 2 * time.Minute
 
 // keep is how long the sidecar keeps parked calls and tasks for those who may
 // come back: less than settle, by a flag, instead of minutes and hours.
@@ -51,9 +51,9 @@ func (p *pod) count() (f figures) {
 	f.goroutines, f.descriptors = int(metrics["go_goroutines"]), int(metrics["process_open_fds"])
 	f.parked, f.tasks, f.ids = int(metrics["fairlead_parked_calls"]), int(metrics["fairlead_tasks"]), int(metrics[`fairlead_remembered{kind="session_ids"}`])
 	var s config.Status
-	code, body := p.get(p.admin + config.PathStatus)
-	if err := json.Unmarshal([]byte(body), &s); code != http.StatusOK || err != nil {
-		p.t.Fatalf("status: %d %s", code, body)
+	body := p.read(p.admin + config.PathStatus)
+	if err := json.Unmarshal([]byte(body), &s); err != nil {
+		p.t.Fatalf("status: %v in %s", err, body)
 	}
 	f.sessions, f.streams = s.Counts.Sessions, s.Counts.Streams
 	f.processes, f.ours = len(children(p.agent.pid())), running(p.path("bin"))
@@ -66,12 +66,8 @@ const allSeries = ""
 // scrape reads the metrics: each series, and the sum of those with labels.
 func (p *pod) scrape() map[string]float64 {
 	p.t.Helper()
-	code, body := p.get(p.metrics + "/metrics")
-	if code != http.StatusOK {
-		p.t.Fatalf("metrics: %d %s", code, body)
-	}
 	out := map[string]float64{}
-	for line := range strings.Lines(body) {
+	for line := range strings.Lines(p.read(p.metrics + "/metrics")) {
 		line = strings.TrimSpace(line)
 		end := strings.LastIndex(line, " ")
 		n, err := strconv.ParseFloat(line[end+1:], 64)
@@ -106,11 +102,7 @@ func (p *pod) memory() (series int, live float64) {
 	const tries = 5
 	live = math.Inf(1)
 	for range tries {
-		code, stacks := p.get(p.admin + "/collect")
-		if code != http.StatusOK {
-			p.t.Fatalf("collecting: %d %s", code, stacks)
-		}
-		p.stacks = stacks
+		p.stacks = p.read(p.admin + "/collect")
 		metrics := p.scrape()
 		series, live = int(metrics[allSeries]), min(live, metrics["go_gc_heap_live_bytes"]-metrics["fairlead_heap_floor_bytes"])
 	}
@@ -136,13 +128,15 @@ func (p *pod) begun() figures {
 	const calm = (idleSeconds + 3) * time.Second
 	var f figures
 	start, since := time.Now(), time.Now()
-	p.within(patience, func() bool {
+	if !p.within(settle+slack, func() bool {
 		now := p.count()
 		if now != f || now.sessions+now.streams+now.parked+now.tasks+now.ids > 0 {
 			f, since = now, time.Now()
 		}
 		return time.Since(since) > calm && time.Since(start) > settle
-	})
+	}) {
+		p.t.Fatalf("the pod does not come to rest: %v", f)
+	}
 	f.series, f.heap = p.memory()
 	return f
 }
@@ -154,7 +148,7 @@ func (p *pod) ended(before figures) figures {
 	over := time.After(settle)
 	before.series, before.heap = 0, 0
 	var f figures
-	p.within(settle, func() bool {
+	p.within(settle+slack, func() bool {
 		f = p.count()
 		return f == before
 	})

@@ -171,6 +171,24 @@ func TestASoakInWhichNothingWorksIsFoundOut(t *testing.T) {
 	}
 }
 
+// A port that gave up because its turn did not come is asked again.
+func TestWhatHadNoTimeIsAskedAgain(t *testing.T) {
+	busy := true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if busy {
+			busy = false
+			http.Error(w, "Exceeded configured timeout", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprint(w, "figures")
+	}))
+	defer server.Close()
+	p := &pod{t: t, plain: server.Client()}
+	if got := p.read(server.URL); got != "figures" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A sidecar that tells its figures, which a collection changes.
 func TestTheHeapIsWhatCollectionsLeaveAboveTheFloor(t *testing.T) {
 	const floor = 1000

@@ -141,6 +141,21 @@ func (p *pod) get(url string) (code int, body string) {
 	return resp.StatusCode, string(data)
 }
 
+// read is what a port of the sidecar answers. One that waits for its turn for
+// long gives up by itself, and is asked again.
+func (p *pod) read(url string) string {
+	p.t.Helper()
+	var code int
+	var body string
+	if !p.within(patience, func() bool {
+		code, body = p.get(url)
+		return code == http.StatusOK
+	}) {
+		p.t.Fatalf("%s: %d %s", url, code, body)
+	}
+	return body
+}
+
 // eventually polls until done; the test ends if that never comes.
 func (p *pod) eventually(what string, done func() bool) {
 	p.t.Helper()
