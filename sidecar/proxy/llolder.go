@@ -42,8 +42,11 @@ func (s *session) said(method string, o dispatch.Outcome) dispatch.Outcome {
 func (s *session) asks(m *jsonrpc.Message) (params, answer []byte, bad *jsonrpc.Error) {
 	params = reverseParams(m)
 	p, converts := s.newer()
-	if !converts || dispatch.MayCall(p, s.s.ClientCapabilities(), m.Method, params) != nil {
-		return params, nil, nil // it goes as it is, or is refused as any other
+	if !converts || !asksForMore(m.Method) {
+		return params, nil, nil
+	}
+	if bad = dispatch.MayCall(p, s.s.ClientCapabilities(), m.Method, params); bad != nil {
+		return nil, nil, bad
 	}
 	params, verdict := older.Ask(p, s.s.ClientCapabilities(), m.Method, params, strictjson.Quote(nil, rand.Text()))
 	switch verdict {
