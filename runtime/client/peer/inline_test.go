@@ -3,9 +3,12 @@ package peer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 )
@@ -152,4 +155,47 @@ func TestInlineFailures(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server that asks and asks, and takes no answer, holds no more than it may
+// have in flight.
+func TestAnswersThatAreNotTakenAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &recorder{serve: func(context.Context, Incoming) ([]byte, *jsonrpc.Error) { return []byte("{}"), nil }}
+		e := &full{}
+		p := New(e, Config{Handler: log, Hooks: log.hooks(), MaxReverse: 3})
+		const asked = 500
+		for i := range asked {
+			e.Deliver([]byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":"r%d","method":"roots/list"}`, i)))
+			synctest.Wait()
+		}
+		if n, most := e.waiting.Load(), int64(3+cap(p.slots)); n > most {
+			t.Errorf("%d answers are on their way, want at most %d", n, most)
+		}
+		time.Sleep(replyTimeout)
+		synctest.Wait()
+		if n := e.waiting.Load(); n != 0 {
+			t.Errorf("%d answers are on their way for good", n)
+		}
+		e.Deliver([]byte(`{"jsonrpc":"2.0","id":"again","method":"roots/list"}`))
+		synctest.Wait()
+		if n := e.waiting.Load(); n != 1 {
+			t.Error("nothing is answered any more")
+		}
+		p.Close(nil)
+		p.Wait()
+	})
+}
+
+// full is a Link that takes nothing.
+type full struct {
+	exchange
+	waiting atomic.Int64
+}
+
+func (f *full) Send(ctx context.Context, _ *Outgoing) error {
+	f.waiting.Add(1)
+	defer f.waiting.Add(-1)
+	<-ctx.Done()
+	return ctx.Err()
 }

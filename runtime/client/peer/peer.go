@@ -57,7 +57,8 @@ type Config struct {
 	Hooks   Hooks
 	// MaxPending bounds calls in flight; more fail with Busy.
 	MaxPending int
-	// MaxReverse bounds the server's requests in flight; more are answered
+	// MaxReverse bounds the server's requests in flight, those included whose
+	// answers it has not taken yet; more are answered
 	// with -32603.
 	MaxReverse int
 	// Ended is called once when the leg has ended, whoever ended it, before
@@ -92,6 +93,7 @@ type Peer struct {
 	pending   map[int64]*Call
 	lasting   map[int64]*Call // answered, but their tokens are still good
 	reverse   map[jsonrpc.ID]*reverseCall
+	replying  int // answers to the server on their way
 	idleSince time.Time
 	ended     error
 

@@ -50,10 +50,12 @@ func (p *Peer) request(m *jsonrpc.Message, call *Call, certain bool) {
 		}
 		p.mu.Lock()
 		if p.reverse[m.ID] == r {
-			delete(p.reverse, m.ID)
+			delete(p.reverse, m.ID) // who has the answer may use the id again
 			p.touch()
 		}
+		p.replying++
 		p.mu.Unlock()
+		defer p.replied()
 		if errors.Is(context.Cause(ctx), ErrWithdrawn) {
 			return // W19.2
 		}
@@ -64,6 +66,13 @@ func (p *Peer) request(m *jsonrpc.Message, call *Call, certain bool) {
 	})
 }
 
+// replied: an answer to the server is no longer on its way.
+func (p *Peer) replied() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.replying--
+}
+
 // admit registers a request of the server, or says why not.
 func (p *Peer) admit(id jsonrpc.ID, r *reverseCall) *jsonrpc.Error {
 	p.mu.Lock()
@@ -71,7 +80,7 @@ func (p *Peer) admit(id jsonrpc.ID, r *reverseCall) *jsonrpc.Error {
 	switch {
 	case p.ended != nil:
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "the connection has ended")
-	case len(p.reverse) >= p.cfg.MaxReverse:
+	case len(p.reverse)+p.replying >= p.cfg.MaxReverse:
 		return jsonrpc.Errorf(jsonrpc.CodeInternal, "too many requests in flight").WithReason(string(Busy))
 	case p.reverse[id] != nil:
 		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with this id is in flight")
