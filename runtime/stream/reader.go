@@ -34,6 +34,24 @@ const firstPrime = 1
 func (s *Stream) Attach(after uint64) (*Reader, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.attach(after)
+}
+
+// First is Attach for the connection that the stream was made for. What was
+// pushed out before it came is lost, which is no reason to lose the rest.
+func (s *Stream) First() (*Reader, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lost := s.evicted
+	r, err := s.attach(lost)
+	if err == nil && lost > 0 && r.Prime == 0 && s.handle != "" {
+		r.Prime = lost // an id that nobody was given, and the last before what comes
+	}
+	return r, err
+}
+
+// attach is Attach; s.mu is held.
+func (s *Stream) attach(after uint64) (*Reader, error) {
 	if s.state == dropped {
 		return nil, ErrEnded
 	}

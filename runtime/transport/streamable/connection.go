@@ -141,9 +141,9 @@ func streamEnd(end error) hook.StreamEnd {
 
 // follow streams an answer to its own connection.
 func (a *answer) follow(st *stream.Stream) {
-	reader, err := st.Attach(0)
+	reader, err := st.First()
 	if err != nil {
-		a.abandon() // pushed out before the first byte
+		a.abandon() // dropped before the first byte
 		return
 	}
 	c := a.connect()

@@ -109,7 +109,7 @@ func (q *request) standalone(l *dispatch.Legacy, from *stream.Stream, after uint
 	if from != nil || len(missed) > 0 {
 		q.s.Observer.Replay(hook.ReplayResumed)
 	}
-	reader, err := st.Attach(0)
+	reader, err := st.First()
 	if err != nil {
 		return sessionUnknown(jsonrpc.ID{})
 	}
