@@ -36,10 +36,9 @@ func (f figures) String() string {
 		f.goroutines, f.descriptors, f.sessions, f.streams, f.processes, f.ours, f.parked, f.tasks, f.ids, f.series, f.heap)
 }
 
-// settle is how long after the last client everything takes to be gone where
-// nothing else runs, and when the heap is looked at; slack is how much longer it
-// may take: what does not come to rest then never does.
-const settle, slack = 30 * time.Second, 2 * time.Minute
+// settle is how long after the last client everything may take to be gone, and
+// when the heap is looked at.
+const settle = 30 * time.Second
 
 // keep is how long the sidecar keeps parked calls and tasks for those who may
 // come back: less than settle, by a flag, instead of minutes and hours.
@@ -120,25 +119,29 @@ func running(dir string) (n int) {
 	return n
 }
 
-// begun is what a pod that has worked has when it has come to rest: nothing may
-// have changed for longer than a process may be idle, and what is kept for those
-// who come back must have gone, or patience is over: the sidecar looks after its
-// agent every few seconds, which shows if it is seen.
+// begun is what a pod that has worked has when it has come to rest, which is what
+// it has most of the time: the sidecar looks after its agent every few seconds,
+// and a connection more may be open at that moment.
 func (p *pod) begun() figures {
 	p.t.Helper()
-	const calm = (idleSeconds + 3) * time.Second
-	var f figures
-	start, since := time.Now(), time.Now()
-	p.within(patience, func() bool {
-		now := p.count()
-		if now != f || now.sessions+now.streams+now.parked+now.tasks+now.ids > 0 {
-			f, since = now, time.Now()
+	const calm = (idleSeconds + 6) * time.Second
+	p.within(settle, func() bool { return false })
+	p.eventually("what is kept for those who come back goes", func() bool { return p.count().rest() })
+	times := map[figures]int{}
+	var most figures
+	p.within(calm, func() bool {
+		f := p.count()
+		if times[f]++; times[f] > times[most] {
+			most = f
 		}
-		return time.Since(since) > calm && time.Since(start) > settle
+		return false
 	})
-	f.series, f.heap = p.memory()
-	return f
+	most.series, most.heap = p.memory()
+	return most
 }
+
+// rest tells whether nothing is kept for clients any more.
+func (f figures) rest() bool { return f.sessions+f.streams+f.parked+f.tasks+f.ids == 0 }
 
 // ended gives a pod time to have what it had before, and returns what it has
 // when that is over.
@@ -147,7 +150,7 @@ func (p *pod) ended(before figures) figures {
 	over := time.After(settle)
 	before.series, before.heap = 0, 0
 	var f figures
-	p.within(settle+slack, func() bool {
+	p.within(settle, func() bool {
 		f = p.count()
 		return f == before
 	})
