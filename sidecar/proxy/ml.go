@@ -74,7 +74,9 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	call := &modernCall{p: p, x: x, cancel: cancel}
+	own := &flight{p: p, declared: x.ClientCapabilities()}
 	r := request(x, call)
+	r.GivenUp = d.ghost(own, lease)
 	if isList(r.Method) {
 		cursor, bad := p.cursorIn(d, x)
 		if bad != nil {
@@ -88,7 +90,7 @@ func (p *Proxy) attempt(ctx context.Context, x *dispatch.Exchange) (o dispatch.O
 	tool, known := p.toolOf(ctx, x, lease)
 	answer, err := p.callTool(ctx, lease.Leg, r, augmented{known: known, asTask: p.asTask(x, tool)})
 	if err != nil {
-		d.forsake(&flight{p: p, declared: x.ClientCapabilities()}, lease, err)
+		d.forsake(own, lease, err)
 	}
 	if bad := call.lacked.Load(); bad != nil {
 		return dispatch.Fail(bad), false

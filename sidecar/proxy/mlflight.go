@@ -253,6 +253,7 @@ func (p *Proxy) launch(ctx context.Context, x *dispatch.Exchange, name []byte, a
 	}
 	p.raise(ctx, x, lease)
 	r := request(x, f)
+	r.GivenUp = d.ghost(f, lease)
 	how := f.augment(life, d, known, p.promotes(x))
 	go func() {
 		defer cancel(nil)

@@ -30,6 +30,16 @@ const (
 	maxGhosts = 1024
 )
 
+// ghost is what is to be done when the client of a call gives it up, before
+// anything else can be taken for the only call in flight; nil where nobody else
+// uses the leg.
+func (d *desk) ghost(f *flight, lease upstream.Lease) func() {
+	if lease.Apart {
+		return nil
+	}
+	return func() { d.haunt(f, lease.Leg) }
+}
+
 // forsake takes out a call that has ended with err. One that the workload may
 // still be working on haunts the desk.
 func (d *desk) forsake(f *flight, lease upstream.Lease, err error) {

@@ -35,7 +35,7 @@ func (p *Proxy) theirResult(ctx context.Context, leg upstream.Leg, r peer.Reques
 	over := false
 	for lost := 0; ; {
 		// Nobody but tasks/cancel ends a task (B11).
-		answer, err := p.call(ctx, leg, peer.Request{Method: mcp.MethodTasksResult, Params: t.about(), Value: r.Value, Quiet: true})
+		answer, err := p.call(ctx, leg, peer.Request{Method: mcp.MethodTasksResult, Params: t.about(), Value: r.Value, GivenUp: r.GivenUp, Quiet: true})
 		switch {
 		case ctx.Err() != nil:
 			return answer, err

@@ -31,6 +31,11 @@ type Request struct {
 	Revision string
 	Name     string
 	Fields   []Field
+	// GivenUp, unless nil, is called on the caller's goroutine when its context
+	// has ended before an answer came, while the call still counts as in flight:
+	// what the server says from then on, and names no request, may be about this
+	// one (B6.1), and is not taken for another's before GivenUp has returned.
+	GivenUp func()
 	// Quiet: the server is not told when the caller gives up.
 	Quiet bool
 	// Aside: it is asked beside what callers want. What names no request is
@@ -62,6 +67,7 @@ type Call struct {
 	aside  bool
 	inline bool
 	given  []byte // Request.Params
+	gone   func() // Request.GivenUp
 	out    Outgoing
 	box    mailbox
 	asked  bool // the server has asked something that belongs to it; Peer.mu
@@ -134,7 +140,7 @@ func (p *Peer) exchange(ctx context.Context, c *Call, req *Request, params []byt
 
 // begin registers the call and makes its params.
 func (p *Peer) begin(req *Request) (*Call, []byte, error) {
-	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, aside: req.Aside, inline: p.link.Inline(), given: req.Params}
+	c := &Call{method: req.Method, value: req.Value, quiet: req.Quiet, aside: req.Aside, inline: p.link.Inline(), given: req.Params, gone: req.GivenUp}
 	c.box.budget = p.cfg.Budget
 	if !c.inline {
 		c.box.ready = make(chan struct{}, 1)
@@ -273,6 +279,9 @@ func (c *Call) settle(s settled) bool {
 // cancelled tells the server that nobody waits any more. It never blocks the
 // caller (C29, W19.5).
 func (p *Peer) cancelled(ctx context.Context, c *Call, out *Outgoing) {
+	if c.gone != nil {
+		c.gone()
+	}
 	p.forget(c, false)
 	if out.Method == "initialize" && !broken.Rule("W4.10") || c.quiet || p.Err() != nil {
 		return

@@ -14,7 +14,7 @@ func (p *Peer) last(c *Call) bool {
 		p.lasting = map[int64]*Call{}
 	}
 	p.lasting[c.id] = c
-	c.keeper, c.given = p, nil // it waits no more
+	c.keeper, c.given, c.gone = p, nil, nil // it waits no more
 	c.lasts.Store(true)
 	return true
 }

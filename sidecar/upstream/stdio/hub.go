@@ -112,14 +112,17 @@ func (h *hub) once(ctx context.Context, m *member, r peer.Request) (a peer.Answe
 			h.mu.Unlock()
 		}()
 	}
-	a, err = lease.Leg.Call(ctx, r)
-	delivered = !undelivered(err)
-	if err != nil && delivered && ctx.Err() != nil {
+	told := r.GivenUp
+	r.GivenUp = func() {
 		h.mu.Lock()
 		h.abandoned = time.Now()
 		h.mu.Unlock()
+		if told != nil {
+			told()
+		}
 	}
-	return a, delivered, err
+	a, err = lease.Leg.Call(ctx, r)
+	return a, !undelivered(err), err
 }
 
 // trusted reports whether the only request in flight is the only one that the
@@ -237,7 +240,7 @@ func (h *hub) listening() bool {
 func (h *hub) adopted(ctx context.Context, proc *process) (after func()) {
 	h.mu.Lock()
 	again, level := h.met, h.most
-	h.met, h.abandoned = true, time.Time{}
+	h.met = true // what the last process said may still be on its way: abandoned stands
 	h.mu.Unlock()
 	if !again {
 		return func() {}

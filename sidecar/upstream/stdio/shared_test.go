@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead-dev/fairlead/runtime/client/peer"
 	"github.com/fairlead-dev/fairlead/runtime/jsonrpc"
 	"github.com/fairlead-dev/fairlead/runtime/strictjson"
+	"github.com/fairlead-dev/fairlead/sidecar/agent"
 	"github.com/fairlead-dev/fairlead/sidecar/upstream"
 )
 
@@ -263,6 +264,51 @@ func TestClientsOfASharedProcessSeeOnlyWhatIsTheirs(t *testing.T) {
 		want := []Refusal{RefusedNotification, RefusedLog, RefusedLog, RefusedRequest}
 		if !slices.Equal(refused, want) {
 			t.Errorf("refused %v, want %v", refused, want)
+		}
+	})
+}
+
+// B6.1, B11.1: what a handler says as soon as it hears that it was given up is
+// nobody's, and neither is what the next process says while something may still
+// be on its way.
+func TestLastWordsOnASharedProcessAreNobodys(t *testing.T) {
+	shared(t, Config{}, func(t *testing.T, r *rig, c *chatty) {
+		const log = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"b's"}}`
+		r.program = func(k *child, m *jsonrpc.Message) {
+			if m.Method == "notifications/cancelled" {
+				k.say(log)
+				return
+			}
+			c.program(k, m)
+		}
+		a, b := r.sit(), r.sit()
+		hang := func(ctx context.Context, p *place) (done chan struct{}) {
+			done = make(chan struct{})
+			value := "hang"
+			go func() {
+				defer close(done)
+				_, _ = p.Call(ctx, peer.Request{Method: "hang", Value: &value})
+			}()
+			synctest.Wait()
+			return done
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		lives := hang(t.Context(), a)
+		gone := hang(ctx, b)
+		stop()
+		<-gone
+		if got := a.take() + b.take(); got != "" {
+			t.Errorf("somebody got %s", got)
+		}
+		r.child(0).end(agent.Exit{Code: 1})
+		<-lives
+		say := strings.Replace(`{"line":LOG}`, "LOG", log, 1)
+		if got := a.call(t, "say", say) + a.take(); strings.Contains(got, "b's") {
+			t.Errorf("from the next process a got %s", got)
+		}
+		time.Sleep(settleTime + time.Second)
+		if got := a.call(t, "say", say) + a.take(); !strings.Contains(got, "b's") {
+			t.Errorf("long after: %s", got)
 		}
 	})
 }
