@@ -113,9 +113,7 @@ func IsNull(raw []byte) bool { return string(Trim(raw)) == "null" }
 
 // Trim returns raw without the whitespace around it.
 func Trim(raw []byte) []byte {
-	for len(raw) > 0 && isSpace(raw[0]) {
-		raw = raw[1:]
-	}
+	raw = raw[skipSpace(raw, 0):]
 	for len(raw) > 0 && isSpace(raw[len(raw)-1]) {
 		raw = raw[:len(raw)-1]
 	}
